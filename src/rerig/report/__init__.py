@@ -1,0 +1,1 @@
+"""Documents shown to people."""
