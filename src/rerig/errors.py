@@ -2,7 +2,7 @@
 
 
 class UserError(Exception):
-    """Something the user can mend; the message is one clear sentence, printed to stderr with exit status 1 or 2.
+    """What the user can mend: one clear sentence, printed to stderr, with exit status 1 or 2.
 
     ``exit_status`` is 2 for wrong arguments (nothing was tried) and 1 for everything else.
     """
