@@ -1,0 +1,122 @@
+"""Targets made ready: the user's files as they are, scratch files written and, in the end, removed."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable, Iterator
+
+from . import classify, evidence
+from .child import StopFlag, Stopped
+from .journal import SCRATCH_PREFIX, Journal, remove_scratch
+from .scratch import ScratchError, create_scratch
+
+
+@dataclass
+class PreparedTarget:
+    """A file to read, what is known about it, and why it may not be measured (``refusal``: code and sentence)."""
+
+    label: str
+    path: str
+    evidence: dict[str, Any]
+    classified: dict[str, Any]
+    refusal: dict[str, str] | None
+    scratch: Path | None = None
+
+    def remove_scratch(self, journal: Journal) -> None:
+        """Remove the scratch file, if it was one, and journal it."""
+        if self.scratch is not None:
+            _remove(self.scratch, journal)
+            self.scratch = None
+
+    def hung(self, unkillable: bool) -> dict[str, str]:
+        """The refusal for the rest of the run after a read that did not end in time."""
+        sentence = f"{self.label} did not answer in time"
+        if unkillable:
+            sentence += "; its reading process is stuck in the kernel and can't be killed before the mount answers"
+        return {"code": "hung", "sentence": sentence}
+
+
+def prepare_target(
+    target: dict[str, Any], run_id: str, journal: Journal, stop: StopFlag, emit: Callable[..., None]
+) -> PreparedTarget:
+    """Collect and judge the evidence of one planned target; write its scratch file first where it is one."""
+    scratch = target.get("scratch")
+    if scratch is None:
+        return _judged(target["label"], target["path"])
+    directory = evidence.collect_target(scratch["directory"])
+    if directory["kind"] != "directory":
+        sentence = "the scratch directory {} can't be used: it is not a directory".format(target["label"])
+        refusal: dict[str, str] | None = {"code": "scratch_failed", "sentence": sentence}
+        return PreparedTarget(target["label"], scratch["directory"], directory, {}, refusal)
+    refusal = scratch_refusal(directory, scratch["bytes"])
+    path = Path(directory["real_path"]) / "{}{}-{}.bin".format(SCRATCH_PREFIX, run_id, target["id"])
+    if refusal is None:
+        try:
+            _write(
+                path,
+                scratch["bytes"],
+                journal,
+                stop,
+                lambda done: emit("scratch", bytes=done, total=scratch["bytes"]),
+            )
+        except ScratchError as error:
+            refusal = {"code": "scratch_failed", "sentence": str(error)}
+    if refusal is not None:
+        return PreparedTarget(target["label"], str(path), directory, {}, refusal)
+    prepared = _judged(target["label"], str(path))
+    prepared.scratch = path
+    return prepared
+
+
+def scratch_refusal(directory: dict[str, Any], size_bytes: int) -> dict[str, str] | None:
+    """Why a scratch file must not be made in this directory (RAM, say), or None. ``directory`` is its evidence."""
+    as_file = dict(directory, kind="file", size_bytes=size_bytes, allocated_bytes=size_bytes, errno=None)
+    judged = classify.classify(as_file)
+    if judged["refusal"] is None:
+        return None
+    return {"code": judged["refusal_code"], "sentence": judged["refusal"]}
+
+
+@contextmanager
+def reread_file(
+    case: dict[str, Any], target: PreparedTarget, run_id: str, journal: Journal, stop: StopFlag
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The file of one case: the target's own, or a scratch file of the case's exact size that lives as long as it."""
+    size_bytes = case["parameters"].get("scratch_bytes")
+    if size_bytes is None or target.scratch is None:
+        yield target.path, target.evidence
+        return
+    path = target.scratch.with_name("{}{}-{}.bin".format(SCRATCH_PREFIX, run_id, case["id"]))
+    _write(path, size_bytes, journal, stop, None)
+    try:
+        yield str(path), evidence.collect_target(str(path))
+    finally:
+        _remove(path, journal)
+
+
+def _judged(label: str, path: str) -> PreparedTarget:
+    found = evidence.collect_target(path)
+    judged = classify.classify(found)
+    refusal = None
+    if judged["refusal"] is not None:
+        refusal = {"code": judged["refusal_code"], "sentence": judged["refusal"]}
+    return PreparedTarget(label, found.get("real_path") or path, found, judged, refusal)
+
+
+def _write(
+    path: Path, size_bytes: int, journal: Journal, stop: StopFlag, progress: Callable[[int], None] | None
+) -> None:
+    journal.append("undo-add", action="remove_file", path=os.fspath(path))
+    try:
+        create_scratch(path, size_bytes, stop, progress)
+    except (ScratchError, Stopped):
+        journal.append("undo-done", action="remove_file", path=os.fspath(path), by="same run")
+        raise
+
+
+def _remove(path: Path, journal: Journal) -> None:
+    remove_scratch(path)
+    journal.append("undo-done", action="remove_file", path=os.fspath(path), by="same run")

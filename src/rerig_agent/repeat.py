@@ -1,0 +1,59 @@
+"""One repeat of one case: counters and residency right before and after its tool, all of it kept raw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Callable
+
+from . import cache, counters
+from .cases import build_argv
+from .cases.fio_read import ALIAS_NAME, needs_alias
+from .child import StopFlag, run_child
+from .files import write_json
+from .journal import utc_now
+
+# A network server that gives not one byte for so long is called hung; a disk that spins up needs some 10 s.
+STALL_S = 60.0
+
+
+def run_repeat(
+    case: dict[str, Any],
+    repeat: dict[str, Any],
+    path: str,
+    evidence: dict[str, Any],
+    classified: dict[str, Any],
+    directory: Path,
+    stop: StopFlag,
+    tick: Callable[[float], None],
+) -> dict[str, Any]:
+    """Measure ``path`` once; writes ``record.json``, ``stdout``, ``stderr`` into ``directory``, returns the record."""
+    directory.mkdir(parents=True)
+    if case["identity"]["kind"] == "fio_read" and needs_alias(path):
+        (directory / ALIAS_NAME).symlink_to(path)
+    argv = build_argv(case, repeat, path)
+    evict = bool(case["parameters"].get("evict"))
+    residency_before = cache.evict(path) if evict else cache.residency(path)
+    started_at = utc_now()
+    before = counters.take(classified, evidence)
+    outcome = run_child(
+        argv,
+        directory,
+        case["limit_s"],
+        stop,
+        stall_s=min(STALL_S, case["limit_s"]) if case["identity"]["kind"] != "fio_read" else None,
+        tick=tick,
+    )
+    after = counters.take(classified, evidence)
+    hung = outcome["timed_out"] or outcome["unkillable"]
+    record = {
+        "argv": argv,
+        "started_at": started_at,
+        **outcome,
+        "counters_before": before,
+        "counters_after": after,
+        "residency_before": residency_before,
+        # Asking a hung server again would hang the agent itself.
+        "residency_after": cache.unknown_residency("the file did not answer") if hung else cache.residency(path),
+    }
+    write_json(directory / "record.json", record)
+    return record

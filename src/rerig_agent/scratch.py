@@ -1,0 +1,187 @@
+"""A scratch file of data that neither compresses nor deduplicates, written at the disk's own speed.
+
+The data is a window that slides over a pool of random bytes. The pool's length is odd, so that aligned blocks of 4 KiB
+never start at the same place of it; and an eighth of the pool is drawn anew for every block that is written, so that
+nothing repeats over more than eight blocks (32 MiB). Drawing every byte from the kernel would be slower than an NVMe.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import mmap
+import os
+import threading
+from pathlib import Path
+from typing import Callable
+
+from .child import StopFlag
+from .journal import SCRATCH_PREFIX
+
+BLOCK_BYTES = 4 * 1024 * 1024
+POOL_BYTES = BLOCK_BYTES + 4099  # odd, and longer than a block
+REFRESH_BYTES = POOL_BYTES // 8
+WRITERS = 2
+ALIGNMENT_BYTES = 4096
+RESERVE_BYTES = 256 * 1024 * 1024  # never fill a disk to its last byte
+
+
+class ScratchError(Exception):
+    """The scratch file can't be made; the message is one sentence for the user."""
+
+
+def free_bytes(directory: str) -> int:
+    """Bytes that this user may still write to the file system of ``directory``."""
+    status = os.statvfs(directory)
+    return status.f_bavail * status.f_frsize
+
+
+def check_space(directory: str, size_bytes: int) -> None:
+    """Raise :class:`ScratchError` when ``size_bytes`` and a reserve of 256 MiB do not fit into ``directory``."""
+    try:
+        free = free_bytes(directory)
+    except OSError as error:
+        raise ScratchError(f"the scratch directory can't be used: {error.strerror}") from error
+    if free < size_bytes + RESERVE_BYTES:
+        needed = size_bytes + RESERVE_BYTES
+        raise ScratchError(
+            f"the scratch file of {size_bytes / 2**30:.2f} GiB needs {needed / 2**30:.2f} GiB of free space "
+            f"and there is {free / 2**30:.2f} GiB; choose a smaller --size or another --scratch directory"
+        )
+
+
+class _Source:
+    """Hands out (offset, length) jobs in order and fills buffers; safe for several writer threads."""
+
+    def __init__(self, size_bytes: int, progress: Callable[[int], None] | None) -> None:
+        self._size = size_bytes
+        self._next = 0
+        self._phase = 0
+        self._pool = bytearray(os.urandom(POOL_BYTES))
+        self._lock = threading.Lock()
+        self._progress = progress
+
+    def fill(self, buffer: mmap.mmap) -> tuple[int, int]:
+        """Put the next block's bytes into ``buffer``; (offset, length), length 0 at the end."""
+        fresh = os.urandom(REFRESH_BYTES)
+        with self._lock:
+            offset = self._next
+            length = min(BLOCK_BYTES, self._size - offset)
+            if length <= 0:
+                return offset, 0
+            self._next += length
+            at = (offset // BLOCK_BYTES % 8) * REFRESH_BYTES
+            self._pool[at : at + REFRESH_BYTES] = fresh
+            start = self._phase
+            self._phase = (start + BLOCK_BYTES) % POOL_BYTES
+            head = min(length, POOL_BYTES - start)
+            view = memoryview(self._pool)
+            buffer[:head] = view[start : start + head]
+            if head < length:
+                buffer[head:length] = view[: length - head]
+            if self._progress is not None:
+                self._progress(offset)
+        return offset, length
+
+
+def create_scratch(path: Path, size_bytes: int, stop: StopFlag, progress: Callable[[int], None] | None = None) -> None:
+    """Write ``size_bytes`` (any number, also odd) to a new file and sync it; the caller has journalled the path.
+
+    ``progress`` gets the bytes handed to the disk so far. On any failure the file is removed.
+    Raises :class:`ScratchError` (full or read-only disk, no permission, name taken) or :class:`Stopped`.
+    """
+    if not path.name.startswith(SCRATCH_PREFIX):
+        raise ValueError("a scratch file's name starts with " + SCRATCH_PREFIX)
+    check_space(str(path.parent), size_bytes)
+    try:
+        descriptor = _open_new(path)
+    except OSError as error:
+        raise ScratchError(_sentence(error)) from error
+    try:
+        _write_all(descriptor, _Source(size_bytes, progress), stop)
+        os.ftruncate(descriptor, size_bytes)  # the padding of a last odd block goes
+        os.fsync(descriptor)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    except OSError as error:
+        path.unlink()
+        raise ScratchError(_sentence(error)) from error
+    except BaseException:
+        path.unlink()
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def _open_new(path: Path) -> int:
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
+    try:
+        return os.open(str(path), flags | os.O_DIRECT, 0o600)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+    # A file system without O_DIRECT creates the name and then refuses: open what is there now.
+    return os.open(str(path), flags & ~os.O_EXCL, 0o600)
+
+
+def _write_all(descriptor: int, source: _Source, stop: StopFlag) -> None:
+    failures: list[BaseException] = []
+    halt = threading.Event()
+
+    def write_blocks() -> None:
+        buffer = mmap.mmap(-1, BLOCK_BYTES)  # page-aligned, as O_DIRECT wants it
+        view = memoryview(buffer)
+        try:
+            while not halt.is_set():
+                offset, length = source.fill(buffer)
+                if length == 0:
+                    return
+                _write_block(descriptor, view[: -(-length // ALIGNMENT_BYTES) * ALIGNMENT_BYTES], offset)
+        except OSError as error:
+            failures.append(error)
+            halt.set()
+        finally:
+            view.release()
+            buffer.close()
+
+    writers = [threading.Thread(target=write_blocks, daemon=True) for _ in range(WRITERS)]
+    for writer in writers:
+        writer.start()
+    try:
+        for writer in writers:
+            while writer.is_alive():
+                writer.join(0.1)
+                stop.check()
+    finally:
+        halt.set()
+        for writer in writers:
+            writer.join()
+    if failures:
+        raise failures[0]
+
+
+def _write_block(descriptor: int, block: memoryview, offset: int) -> None:
+    while len(block):
+        try:
+            written = os.pwrite(descriptor, block, offset)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            # This file system wants another alignment: go on through the page cache (fsync follows).
+            fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) & ~os.O_DIRECT)
+            written = os.pwrite(descriptor, block, offset)
+        block, offset = block[written:], offset + written
+
+
+def _sentence(error: OSError) -> str:
+    reasons = {
+        errno.ENOSPC: "the disk is full",
+        errno.EDQUOT: "the disk quota is used up",
+        errno.EROFS: "the file system is read-only",
+        errno.EACCES: "this user may not write there",
+        errno.EPERM: "this user may not write there",
+        errno.ENOENT: "the directory does not exist",
+        errno.ENOTDIR: "it is not a directory",
+        errno.EFBIG: "the file system can't hold a file of that size",
+    }
+    reason = reasons.get(error.errno or 0, error.strerror or str(error))
+    return f"the scratch file can't be written: {reason}"
