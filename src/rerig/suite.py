@@ -80,7 +80,7 @@ def _strict_loader() -> type[yaml.SafeLoader]:
     class StrictLoader(yaml.SafeLoader):
         def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
             if self.check_event(yaml.AliasEvent):
-                mark = self.get_event().start_mark
+                mark = self.get_event().start_mark  # type: ignore[no-untyped-call]  # untyped in types-PyYAML
                 raise yaml.composer.ComposerError(None, None, "aliases (*name) are not allowed", mark)
             return super().compose_node(parent, index)
 
