@@ -1,0 +1,152 @@
+"""Runs lint and all tests, two things at a time, and sums them up in one closing line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import NamedTuple
+
+from rerig.checkout import ROOT
+from rerig.errors import UserError
+from rerig.upkeep import lint
+from rerig.upkeep.environment import BUILD, child_environment
+from rerig.upkeep.pythons import VERSIONS, Python, find_pythons, test_environment
+
+AGENT_TESTS = "tests/unit/rerig_agent"
+LANES = min(2, os.cpu_count() or 1)
+LIMIT_S = 3600
+NOTHING_COLLECTED = 5  # pytest's exit status
+SUMMARY = "short test summary info"
+
+
+class Counts(NamedTuple):
+    """Tests by outcome."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def plus(self, other: Counts) -> Counts:
+        return Counts(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+
+    def line(self) -> str:
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+class Run(NamedTuple):
+    """One pytest process: a label, the Python that runs it, pytest's arguments."""
+
+    label: str
+    program: str
+    arguments: tuple[str, ...]
+
+
+def run_pytest(words: list[str]) -> int:
+    """pytest with the caller's own words, on this Python alone; its exit status."""
+    return subprocess.run([sys.executable, "-m", "pytest", *words], cwd=ROOT, env=child_environment(), check=False).returncode
+
+
+def run_everything(strict: bool) -> int:
+    """Lint, the tests on this Python, the agent's tests on every other one; 0 if nothing failed.
+
+    ``strict``: a Python of this machine that could not be tried counts as a failure instead of being named.
+    """
+    total, others = _prepare(strict)
+    beside = [_pytest("tests", sys.executable, "tests", marker="not quiet")]
+    beside += [_pytest(f"agent on {python.version}", python.program, AGENT_TESTS, marker="not quiet") for python in others]
+    alone = [_pytest("tests that need quiet", sys.executable, "tests", marker="quiet")]
+    alone += [_pytest(f"agent on {python.version}, quiet", python.program, AGENT_TESTS, marker="quiet") for python in others]
+    with ThreadPoolExecutor(LANES) as pool:
+        first, *rest = beside
+        waiting = [pool.submit(_run, first), pool.submit(_lint), *(pool.submit(_run, run) for run in rest)]
+        for done in as_completed(waiting):
+            total = total.plus(_show(*done.result()))
+    for run in alone:
+        total = total.plus(_show(*_run(run)))
+    print(total.line())
+    return 1 if total.failed or not total.passed else 0
+
+
+def _prepare(strict: bool) -> tuple[Counts, list[Python]]:
+    """Environments for the other Pythons, and what is to be said about those that can't be had."""
+    here = "{}.{}".format(*sys.version_info[:2])
+    found = find_pythons()
+    counts, ready = Counts(), []
+    for version in VERSIONS:
+        if version == here:
+            continue
+        if version not in found:
+            print(f"left out: the agent's tests on Python {version}, which this machine hasn't")
+            continue
+        try:
+            ready.append(Python(version, test_environment(found[version])))
+        except UserError as error:
+            print(f"{'FAILED' if strict else 'left out'}: the agent's tests on Python {version}: {error}")
+            counts = counts.plus(Counts(failed=1) if strict else Counts(skipped=1))
+    return counts, ready
+
+
+def _pytest(label: str, program: str, folder: str, marker: str) -> Run:
+    report = _report_path(label)
+    options = ("-q", "-p", "no:cacheprovider", "-m", marker, f"--junitxml={report}", "--color=no")
+    return Run(label, program, ("-m", "pytest", folder, *options))
+
+
+def _report_path(label: str) -> Path:
+    return BUILD / "test-reports" / f"{label.replace(' ', '-').replace(',', '')}.xml"
+
+
+def _run(run: Run) -> tuple[str, Counts, str]:
+    """The label with its duration, the counts, and what a reader wants of the output."""
+    start = time.monotonic()
+    _report_path(run.label).unlink(missing_ok=True)
+    try:
+        done = subprocess.run(
+            [run.program, *run.arguments],
+            cwd=ROOT,
+            env=child_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=LIMIT_S,
+            check=False,
+        )
+        status, output = done.returncode, done.stdout
+    except subprocess.TimeoutExpired:
+        status, output = 1, f"not finished after {LIMIT_S} s"
+    label = f"{run.label} ({time.monotonic() - start:.0f} s)"
+    if status == NOTHING_COLLECTED:
+        return label, Counts(), "nothing to run"
+    counts = _count(_report_path(run.label))
+    if status and not counts.failed:  # pytest itself broke off
+        counts = counts.plus(Counts(failed=1))
+    return label, counts, output if status else output[output.find(SUMMARY) :] if SUMMARY in output else ""
+
+
+def _lint() -> tuple[str, Counts, str]:
+    outcomes = lint.run_checks()
+    failed = sum(not outcome.ok for outcome in outcomes)
+    return "lint", Counts(len(outcomes) - failed, failed), "\n".join(map(lint.report, outcomes))
+
+
+def _count(report: Path) -> Counts:
+    """The counts of a JUnit report; none where the file is missing or cut."""
+    try:
+        suites = list(ElementTree.parse(report).iter("testsuite"))  # noqa: S314 - pytest's own report, written just now
+    except (OSError, ElementTree.ParseError):
+        return Counts()
+    number = {key: sum(int(suite.get(key, 0)) for suite in suites) for key in ("tests", "failures", "errors", "skipped")}
+    failed = number["failures"] + number["errors"]
+    return Counts(number["tests"] - failed - number["skipped"], failed, number["skipped"])
+
+
+def _show(label: str, counts: Counts, text: str) -> Counts:
+    print(f"--- {label}: {counts.line()}", *filter(None, [text.rstrip()]), sep="\n", flush=True)
+    return counts

@@ -1,0 +1,15 @@
+"""The command line's tasks, composed. Their bodies are in src/rerig/tasks/; plain `inv` finds this file too."""
+
+import sys
+from pathlib import Path
+
+SOURCES = str(Path(__file__).resolve().parent / "src")
+if SOURCES not in sys.path:
+    sys.path.insert(0, SOURCES)
+
+from invoke import Collection  # noqa: E402 - rerig is importable only from here on
+
+from rerig.tasks import agent, dev  # noqa: E402 - as above
+
+namespace = Collection(dev.run_tests, dev.lint, dev.relock)
+namespace.add_collection(Collection.from_module(agent))
