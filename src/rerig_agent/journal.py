@@ -28,8 +28,18 @@ class Journal:
 
     def __init__(self, run_dir: Path) -> None:
         self._lock = (run_dir / LOCK_NAME).open("a")
-        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        self._file = (run_dir / JOURNAL_NAME).open("a", encoding="utf-8")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._file = (run_dir / JOURNAL_NAME).open("a", encoding="utf-8")
+        except OSError:
+            self._lock.close()
+            raise
+        self._end_torn_line(run_dir / JOURNAL_NAME)
+
+    def _end_torn_line(self, path: Path) -> None:
+        """A crash may have cut the last line short; the next event must not be glued to it."""
+        if path.stat().st_size and not path.read_bytes().endswith(b"\n"):
+            self._file.write("\n")
 
     def append(self, event: str, **data: Any) -> None:
         """Write one event and fsync it. ``data`` must be JSON; odd file names are kept by ASCII escapes."""

@@ -36,7 +36,7 @@ class PreparedTarget:
         sentence = f"{self.label} did not answer in time"
         if unkillable:
             sentence += "; its reading process is stuck in the kernel and can't be killed before the mount answers"
-        return {"code": "hung", "sentence": sentence}
+        return {"code": "hung_later", "sentence": sentence}
 
 
 def prepare_target(

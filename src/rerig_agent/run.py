@@ -106,9 +106,7 @@ class Run:
                 target.classified,
                 self._dir / "cases" / case["id"] / f"r{number}",
                 self._stop,
-                lambda elapsed_s, number=number: self._emit(
-                    "tick", case=case["id"], number=number, elapsed_s=round(elapsed_s, 2)
-                ),
+                self._ticker(case["id"], number),
             )
             good = record["exit_status"] == 0
             self._measured += good
@@ -119,6 +117,9 @@ class Run:
                 self._journal.append("target-refused", target=case["target"], **target.refusal)
                 self._emit("target-refused", target=case["target"], sentence=target.refusal["sentence"])
                 return
+
+    def _ticker(self, case_id: str, number: int) -> Callable[[float], None]:
+        return lambda elapsed_s: self._emit("tick", case=case_id, number=number, elapsed_s=round(elapsed_s, 2))
 
     def _finish(self, stopped_by: str | None) -> None:
         for target in self._targets.values():

@@ -139,9 +139,6 @@ def _write_all(descriptor: int, source: _Source, stop: StopFlag) -> None:
         except OSError as error:
             failures.append(error)
             halt.set()
-        finally:
-            view.release()
-            buffer.close()
 
     writers = [threading.Thread(target=write_blocks, daemon=True) for _ in range(WRITERS)]
     for writer in writers:

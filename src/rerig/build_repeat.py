@@ -1,0 +1,188 @@
+"""One repeat of a result from its raw files: parse the tool's output, prove its bytes, list what is doubtful. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rerig_agent.parse.dd import parse_dd
+from rerig_agent.parse.fio import achieved_depth, depth_share, parse_fio
+from rerig_agent.parse.procfs import parse_net_dev, parse_process_io
+
+from rerig import doubts
+from rerig.depth import depth_issues, device_depth
+from rerig.doubts import issue
+from rerig.proof import prove_bytes
+from rerig.rundir import RawRepeat
+from rerig_agent.parse import ParseError
+
+
+@dataclass(frozen=True)
+class ToolReading:
+    """What a tool reported: bytes, seconds, bytes a second; for fio also its own block of the result."""
+
+    bytes: int
+    duration_s: float
+    bandwidth_bytes_per_s: float
+    fio: dict[str, Any] | None = None
+
+
+def build_repeat(
+    case: dict[str, Any], raw: RawRepeat, classified: dict[str, Any], interface: str | None
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """(the repeat's block, its issues). A tool that failed leaves ``bytes`` and what follows from them null."""
+    record, number = raw.record, raw.number
+    reading, issues = _read_tool(case, raw)
+    asked = case["identity"].get("read_bytes") or case["parameters"]["span_bytes"]
+    proof = {"verdict": "not_decidable", "delivered_bytes": None, "ratio": None}
+    fio = None
+    if reading is not None:
+        proof = prove_bytes(reading.bytes, classified, record)
+        fio = reading.fio
+        if fio is not None:
+            by_device, per_io = device_depth(classified, record, fio["ios"], reading.duration_s)
+            fio = {**fio, "depth_by_device": by_device, "device_requests_per_io": per_io}
+            issues += depth_issues(case["identity"]["queue_depth"], fio, number)
+        issues += _reading_issues(case, reading, proof, classified, number)
+    issues += _residency_issues(case, record, number)
+    block = {
+        "number": number,
+        "started_at": record["started_at"],
+        "asked_bytes": asked,
+        "bytes": None if reading is None else reading.bytes,
+        "duration_s": None if reading is None else reading.duration_s,
+        "bandwidth_bytes_per_s": None if reading is None else reading.bandwidth_bytes_per_s,
+        "wall_s": round(record["wall_s"], 6),
+        "exit_status": record["exit_status"],
+        "seed": _seed(case, number),
+        "proof": proof,
+        "process_read_bytes": _process_read_bytes(record),
+        "network_received_bytes": _received_bytes(record, interface),
+        "resident_before": _fraction(record["residency_before"]),
+        "resident_after": _fraction(record["residency_after"]),
+        "fio": fio,
+        "raw": {role: {"name": file.name, "sha256": file.sha256} for role, file in sorted(raw.files.items())},
+    }
+    return block, issues
+
+
+def _read_tool(case: dict[str, Any], raw: RawRepeat) -> tuple[ToolReading | None, list[dict[str, Any]]]:
+    record, number = raw.record, raw.number
+    if record["timed_out"]:
+        what = "the read did not end within its time limit"
+        if record["unkillable"]:
+            what += " and its process can't be killed"
+        return None, [issue("timed_out", what, case["limit_s"], round(record["wall_s"], 1), number)]
+    if record["error"] is not None or record["exit_status"] != 0:
+        how = "could not be started" if record["error"] is not None else "ended with an error"
+        return None, [issue("tool_failed", f"the tool {how}", 0, record["exit_status"], number)]
+    try:
+        reading = _read_fio(case, raw) if case["identity"]["kind"] == "fio_read" else _read_dd(raw)
+    except ParseError:
+        return None, [issue("tool_output_unreadable", "the tool's output could not be read", None, None, number)]
+    if isinstance(reading, dict):
+        return None, [reading]
+    return reading, []
+
+
+def _read_dd(raw: RawRepeat) -> ToolReading:
+    summary = parse_dd(raw.files["stderr"].text)
+    size, duration_s = summary["bytes"], summary["duration_s"]
+    if duration_s <= 0:
+        raise ParseError("dd measured no time")
+    return ToolReading(size, duration_s, size / duration_s)
+
+
+def _read_fio(case: dict[str, Any], raw: RawRepeat) -> ToolReading | dict[str, Any]:
+    if "fio" not in raw.files:
+        raise ParseError("fio wrote no output file")
+    output = parse_fio(raw.files["fio"].text)
+    if len(output["jobs"]) != 1:
+        raise ParseError("one job was expected")
+    job = output["jobs"][0]
+    side = job["read"]
+    if job["error"] or output["errors"] or side["short_ios"] or side["dropped_ios"]:
+        return issue("tool_failed", "fio reported an I/O error or short reads", 0, job["error"], raw.number)
+    depth = case["identity"]["queue_depth"]
+    levels = achieved_depth(job)
+    return ToolReading(
+        side["bytes"],
+        side["duration_s"],
+        side["bandwidth_bytes_per_s"],
+        {
+            "iops": side["iops"],
+            "ios": side["ios"],
+            "latency_mean_s": side["latency_mean_s"],
+            "depth_by_levels": None if levels is None else round(levels, 3),
+            "share_at_depth": None if levels is None else round(depth_share(job, depth), 6),
+        },
+    )
+
+
+def _reading_issues(
+    case: dict[str, Any], reading: ToolReading, proof: dict[str, Any], classified: dict[str, Any], number: int
+) -> list[dict[str, Any]]:
+    issues = []
+    asked = case["identity"].get("read_bytes")
+    if asked is not None and reading.bytes < asked:
+        issues.append(issue("short_read", "the tool read less than it was asked for", asked, reading.bytes, number))
+    if reading.bytes == 0:
+        issues.append(issue("short_read", "the tool read nothing", 1, 0, number))
+    if proof["verdict"] in ("served_from_cache", "extra_traffic"):
+        moved = proof["delivered_bytes"] - reading.bytes
+        what = f"the device or server delivered {abs(moved):,} bytes {'fewer' if moved < 0 else 'more'} than were read"
+        issues.append(issue(proof["verdict"], what, reading.bytes, proof["delivered_bytes"], number))
+    elif proof["verdict"] == "not_decidable":
+        what = classified["proof"].get("reason") or "nothing here counts the bytes behind this file"
+        issues.append(issue("bytes_not_provable", what, None, None, number))
+    if reading.duration_s < doubts.SHORT_RUN_S and case["identity"]["kind"] == "fio_read":
+        what = f"the run took {reading.duration_s:.2f} s"
+        issues.append(issue("short_run", what, doubts.SHORT_RUN_S, reading.duration_s, number))
+    return issues
+
+
+def _residency_issues(case: dict[str, Any], record: dict[str, Any], number: int) -> list[dict[str, Any]]:
+    issues = []
+    before, after = record["residency_before"], record["residency_after"]
+    if not case["identity"]["direct"]:
+        fraction = _fraction(before)
+        if fraction is None:
+            what = "whether the file was in memory could not be seen"
+            issues.append(issue("coldness_unknown", what, doubts.COLD_FRACTION, None, number))
+        elif fraction >= doubts.COLD_FRACTION:
+            what = f"{fraction:.1%} of the file was in memory before the read"
+            issues.append(issue("not_cold", what, doubts.COLD_FRACTION, fraction, number))
+    if before["file_bytes"] and after["file_bytes"] and before["file_bytes"] != after["file_bytes"]:
+        what = "the file's size changed during the read"
+        issues.append(issue("file_changed", what, before["file_bytes"], after["file_bytes"], number))
+    return issues
+
+
+def _seed(case: dict[str, Any], number: int) -> int | None:
+    if case["identity"]["kind"] != "fio_read":
+        return None
+    return next(int(repeat["seed"]) for repeat in case["repeats"] if repeat["number"] == number)
+
+
+def _fraction(residency: dict[str, Any]) -> float | None:
+    if residency["resident_bytes"] is None or not residency["file_bytes"]:
+        return None
+    return round(min(1.0, float(residency["resident_bytes"]) / residency["file_bytes"]), 6)
+
+
+def _process_read_bytes(record: dict[str, Any]) -> int | None:
+    try:
+        return int(parse_process_io(record["child_io"])["read_bytes"])
+    except (ParseError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _received_bytes(record: dict[str, Any], interface: str | None) -> int | None:
+    if interface is None:
+        return None
+    try:
+        before = parse_net_dev(record["counters_before"]["net_dev"])[interface]["rx_bytes"]
+        after = parse_net_dev(record["counters_after"]["net_dev"])[interface]["rx_bytes"]
+    except (ParseError, KeyError, TypeError, AttributeError):
+        return None
+    return int(after - before) if after >= before else None

@@ -1,0 +1,85 @@
+"""Every doubt that a result can carry: its code, its weight and what a reader can do about it.
+
+A *doubt* marks a number that may not mean what it seems to; a *fault* means there is no number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+CACHE_RATIO = 0.99  # below: some bytes came from a cache
+EXTRA_RATIO = 1.02  # above: somebody else read too, or the device read more than was asked
+SHORT_RUN_S = 2.0
+DEPTH_TOLERANCE = 0.10
+SPREAD_LIMIT = 0.10  # standard deviation over mean, pyperf's and sbc-bench's rule of thumb
+FEWEST_REPEATS = 3
+COLD_FRACTION = 0.01
+
+
+@dataclass(frozen=True)
+class Kind:
+    """``fault`` makes a case invalid, otherwise doubtful; ``advice`` is one sentence for the reader."""
+
+    fault: bool
+    advice: str
+
+
+KINDS: dict[str, Kind] = {
+    "served_from_cache": Kind(
+        False, "Fewer bytes left the device or server than were read: a cache served the rest, so coldness is unproven."
+    ),
+    "extra_traffic": Kind(
+        False,
+        "More bytes left the device or server than were read: other traffic or read amplification.",
+    ),
+    "bytes_not_provable": Kind(
+        False, "Nothing on this machine counts the bytes behind this file, so a cache can't be ruled out."
+    ),
+    "not_cold": Kind(False, "Part of the file was in memory before a read that may use the page cache."),
+    "coldness_unknown": Kind(False, "This user can't see whether the file was in memory before a buffered read."),
+    "short_run": Kind(False, "The measurement took under 2 s; use a larger file or --size."),
+    "depth_levels_off": Kind(
+        False, "fio did not keep the asked number of reads in flight, so this is a point of a lower depth."
+    ),
+    "depth_device_off": Kind(
+        False,
+        "The device saw another number of reads in flight than was asked; if it is fast, the tool is the limit.",
+    ),
+    "spread_high": Kind(False, "The repeats differ by more than 10 % (standard deviation over mean)."),
+    "few_repeats": Kind(False, "Under three repeats: no spread can be stated."),
+    "file_changed": Kind(False, "The file's size changed while it was measured."),
+    "background_load": Kind(False, "The machine was busy before the run started."),
+    "swap_grew": Kind(False, "Swap was used during the run."),
+    "state_changed": Kind(False, "The machine's state changed during the run."),
+    "stopped_early": Kind(False, "The run was stopped; what was measured before is kept."),
+    "not_run": Kind(False, "Repeats are missing, since the run was stopped or the target stopped answering."),
+    "tool_failed": Kind(True, "The tool ended with an error."),
+    "tool_output_unreadable": Kind(True, "The tool's output could not be read; the run directory keeps its raw text."),
+    "short_read": Kind(True, "Fewer bytes were read than were asked."),
+    "timed_out": Kind(True, "The read did not end within its time limit; the server or disk may hang."),
+}
+
+
+def issue(
+    code: str,
+    what: str,
+    expected: float | str | None = None,
+    actual: float | str | None = None,
+    repeat: int | None = None,
+) -> dict[str, Any]:
+    """One issue of a result. ``code`` must be of :data:`KINDS` (KeyError otherwise)."""
+    if code not in KINDS:
+        raise KeyError(code)  # a typo must not reach a document
+    return {"code": code, "what": what, "expected": expected, "actual": actual, "repeat": repeat}
+
+
+def judge(issues: list[dict[str, Any]], measured: bool = True) -> dict[str, Any]:
+    """The validity block: invalid with any fault, doubtful with any doubt, else valid."""
+    if not measured:
+        verdict = "not_measured"
+    elif any(KINDS[found["code"]].fault for found in issues):
+        verdict = "invalid"
+    else:
+        verdict = "doubtful" if issues else "valid"
+    return {"verdict": verdict, "issues": issues}

@@ -1,0 +1,231 @@
+"""Expand a suite and what the agent found on the machine into a plan. Pure: the same inputs give the same plan."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from rerig import estimate
+from rerig.errors import UserError
+from rerig.text import printable
+
+PLAN_FORMAT = "rerig-plan"
+PLAN_FORMAT_NUMBER = 1
+
+FIO_MISSING = {
+    "code": "fio_missing",
+    "sentence": "fio is not installed; install it with 'sudo apt-get install fio' or run './inv rerun --install-tools'",
+}
+DD_MISSING = {"code": "dd_missing", "sentence": "dd is not installed; install it with 'sudo apt-get install coreutils'"}
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """What the user chose: ``size_bytes`` bounds what is read of a file (and is the scratch file's size)."""
+
+    run_id: str
+    size_bytes: int | None = None
+    repeats: int | None = None
+    labels: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PlanTarget:
+    """One file as the planner sees it; ``size_bytes`` is what may be read of it, ``whole`` if that is all of it."""
+
+    id: str
+    label: str
+    scratch: bool
+    size_bytes: int
+    whole: bool
+    classified: dict[str, Any]
+
+
+def expand_plan(suite: Document, probe: Document, agent: dict[str, str], options: PlanOptions) -> Document:
+    """The plan document for one machine.
+
+    ``suite``: a loaded suite with its ``sha256``; ``probe``: the agent's ``probe`` report (user's files in
+    ``targets``, or a ``scratch`` directory); ``agent``: ``version`` and ``sha256``. Raises UserError when the scratch
+    directory can't be used. A refused file stays in the plan without cases, so that its refusal is recorded.
+    """
+    targets, planned = [], []
+    for document, target in _targets(suite, probe, options):
+        targets.append(document)
+        if target is not None:
+            planned.append(target)
+    cases = [
+        _PLANNERS[suite_case["kind"]](suite_case, target, probe["tools"], options)
+        for suite_case in suite["cases"]
+        for target in planned
+    ]
+    return {
+        "format": PLAN_FORMAT,
+        "format_number": PLAN_FORMAT_NUMBER,
+        "run_id": options.run_id,
+        "suite": {key: suite[key] for key in ("name", "version", "sha256")},
+        "agent": agent,
+        "labels": options.labels,
+        "targets": targets,
+        "cases": cases,
+    }
+
+
+def _targets(suite: Document, probe: Document, options: PlanOptions) -> list[tuple[dict[str, Any], PlanTarget | None]]:
+    if probe.get("scratch") is not None:
+        return [_scratch_target(suite, probe["scratch"], options)]
+    found: list[tuple[dict[str, Any], PlanTarget | None]] = []
+    for number, seen in enumerate(probe["targets"], start=1):
+        name = str(seen["path"]).rstrip("/").rsplit("/", 1)[-1]
+        document = {"id": f"t{number}", "label": printable(name), "origin": "user", "path": seen["path"]}
+        if seen["classified"]["refusal"] is not None:
+            found.append((document, None))
+            continue
+        size_bytes = seen["evidence"]["size_bytes"]
+        usable = size_bytes if options.size_bytes is None else min(size_bytes, options.size_bytes)
+        target = PlanTarget(document["id"], document["label"], False, usable, usable == size_bytes, seen["classified"])
+        found.append((document, target))
+    return found
+
+
+def _scratch_target(
+    suite: Document, scratch: dict[str, Any], options: PlanOptions
+) -> tuple[dict[str, Any], PlanTarget]:
+    if scratch["refusal"] is not None:
+        raise UserError(f"no scratch file can be made here: {scratch['refusal']['sentence']}")
+    if not scratch["writable"]:
+        raise UserError("no scratch file can be made here: this user may not write there; choose --scratch DIR")
+    size_bytes = options.size_bytes or suite["scratch_bytes"]
+    document = {
+        "id": "t1",
+        "label": "scratch file",
+        "origin": "scratch",
+        "scratch": {"directory": scratch["directory"], "bytes": size_bytes},
+    }
+    return document, PlanTarget("t1", "scratch file", True, size_bytes, True, scratch["classified"])
+
+
+def _case(
+    suite_case: dict[str, Any], target: PlanTarget, identity: dict[str, Any], options: PlanOptions, **rest: Any
+) -> dict[str, Any]:
+    case_id = f"{suite_case['name']}.{target.id}"
+    count = options.repeats or suite_case["repeats"]
+    case: dict[str, Any] = {
+        "id": case_id,
+        "target": target.id,
+        "identity": {
+            "kind": suite_case["kind"],
+            "medium": target.classified["medium"],
+            "direct": suite_case["direct"],
+            "block_bytes": suite_case["block_bytes"],
+            **identity,
+        },
+        "repeats": [{"number": n, "seed": _seed(options.run_id, case_id, n)} for n in range(1, count + 1)],
+        "skip": None,
+    }
+    case.update(rest)
+    return case
+
+
+def _plan_dd(
+    suite_case: dict[str, Any], target: PlanTarget, tools: dict[str, Any], options: PlanOptions
+) -> dict[str, Any]:
+    wanted = suite_case["read_bytes"]
+    asked = wanted.get(target.classified["medium"], wanted["default"])
+    return _plan_dd_extent(suite_case, target, tools, options, asked, {})
+
+
+def _plan_reread(
+    suite_case: dict[str, Any], target: PlanTarget, tools: dict[str, Any], options: PlanOptions
+) -> dict[str, Any]:
+    if target.scratch:
+        exact = min(suite_case["scratch_bytes"], target.size_bytes)
+        whole = PlanTarget(target.id, target.label, True, exact, True, target.classified)
+        return _plan_dd_extent(suite_case, whole, tools, options, exact, {"scratch_bytes": exact})
+    asked = suite_case["blocks"] * suite_case["block_bytes"]
+    return _plan_dd_extent(suite_case, target, tools, options, asked, {})
+
+
+def _plan_dd_extent(
+    suite_case: dict[str, Any],
+    target: PlanTarget,
+    tools: dict[str, Any],
+    options: PlanOptions,
+    asked: int,
+    parameters: dict[str, Any],
+) -> dict[str, Any]:
+    """A whole file of any size, or whole blocks of a larger one: a cut inside the last block is EINVAL."""
+    block_bytes = suite_case["block_bytes"]
+    if target.whole and asked >= target.size_bytes:
+        extent, read_bytes = "whole_file", target.size_bytes
+    else:
+        extent, read_bytes = "first_blocks", max(1, min(asked, target.size_bytes) // block_bytes) * block_bytes
+    estimate_s = estimate.read_seconds(read_bytes, target.classified)
+    return _case(
+        suite_case,
+        target,
+        {"read_bytes": read_bytes},
+        options,
+        extent=extent,
+        parameters={"evict": suite_case.get("evict", False), **parameters},
+        estimate_s=estimate_s,
+        estimate_bytes=read_bytes,
+        limit_s=suite_case.get("limit_s", estimate.limit_seconds(estimate_s)),
+        skip=DD_MISSING if tools["dd"] is None else None,
+    )
+
+
+def _plan_fio(
+    suite_case: dict[str, Any], target: PlanTarget, tools: dict[str, Any], options: PlanOptions
+) -> dict[str, Any]:
+    block_bytes = suite_case["block_bytes"]
+    span_bytes = target.size_bytes // block_bytes * block_bytes
+    usable = [engine for engine in suite_case["engines"] if engine in (tools["fio"] or {}).get("engines", ())]
+    runtime_limit_s = suite_case["runtime_limit_s"]
+    estimate_s, estimate_bytes = estimate.fio_pass(suite_case, span_bytes, target.classified)
+    return _case(
+        suite_case,
+        target,
+        {
+            "pattern": suite_case["pattern"],
+            "queue_depth": suite_case["queue_depth"],
+            "engine": (usable or suite_case["engines"])[0],
+        },
+        options,
+        extent="one_pass",
+        parameters={
+            "span_bytes": span_bytes,
+            "runtime_limit_s": runtime_limit_s,
+            "evict": suite_case.get("evict", False),
+        },
+        estimate_s=estimate_s,
+        estimate_bytes=estimate_bytes,
+        limit_s=suite_case.get("limit_s", estimate.limit_seconds(runtime_limit_s)),
+        skip=_fio_skip(tools["fio"], usable, span_bytes, target.label),
+    )
+
+
+def _fio_skip(fio: dict[str, Any] | None, usable: list[str], span_bytes: int, label: str) -> dict[str, str] | None:
+    if fio is None:
+        return FIO_MISSING
+    if not usable:
+        return {"code": "no_engine", "sentence": "this fio has none of the engines that the suite asks for"}
+    if span_bytes == 0:
+        return {"code": "file_too_short", "sentence": f"{label} is shorter than one block of this case"}
+    return None
+
+
+_PLANNERS: dict[str, Callable[[dict[str, Any], PlanTarget, dict[str, Any], PlanOptions], dict[str, Any]]] = {
+    "dd_read": _plan_dd,
+    "dd_reread": _plan_reread,
+    "fio_read": _plan_fio,
+}
+
+
+def _seed(run_id: str, case_id: str, number: int) -> int:
+    """A fio seed that differs per run, case and repeat, so that no cache has seen the same sequence of offsets."""
+    digest = hashlib.sha256(f"{run_id} {case_id} {number}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1

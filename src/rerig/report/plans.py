@@ -1,0 +1,48 @@
+"""A plan as a person reads it: every command with its time and bytes, and the sum of both."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rerig import estimate, store
+from rerig.sizes import format_bytes, format_seconds
+
+
+def summary(plan: dict[str, Any]) -> str:
+    """One or two sentences: how many runs, how long, how many bytes, and what is written first."""
+    runs = sum(len(case["repeats"]) for case in plan["cases"] if case["skip"] is None)
+    text = (
+        f"{runs} runs, about {format_seconds(estimate.plan_seconds(plan))}, "
+        f"at most {format_bytes(estimate.plan_bytes(plan))} read."
+    )
+    scratch = [target["scratch"]["bytes"] for target in plan["targets"] if "scratch" in target]
+    if scratch:
+        text = f"First a scratch file of {format_bytes(scratch[0])} is written (removed afterwards), then {text}"
+    return text
+
+
+def print_plan(plan: dict[str, Any], list_commands: Callable[[Path], list[str]], as_json: bool) -> None:
+    """Print the plan to stdout; ``list_commands`` gives, for a plan file, one command line a planned repeat."""
+    if as_json:
+        print(json.dumps(plan, indent=2))
+        return
+    with tempfile.TemporaryDirectory(prefix="rerig-plan-") as directory:
+        path = Path(directory) / "plan.json"
+        store.write_document(path, plan)
+        commands = iter(list_commands(path))
+    for case in plan["cases"]:
+        if case["skip"] is not None:
+            print(f"# {case['id']}: skipped, {case['skip']['sentence']}")
+        else:
+            print(
+                f"# {case['id']}: {len(case['repeats'])} × about {format_seconds(case['estimate_s'])}, "
+                f"at most {format_bytes(case['estimate_bytes'])} each"
+            )
+        for _repeat in case["repeats"]:
+            sys.stdout.write(next(commands).encode("utf-8", "surrogateescape").decode("utf-8", "replace") + "\n")
+    print(f"# {summary(plan)}")

@@ -1,0 +1,134 @@
+"""A result on the terminal: targets, the table with the published figures beside it, every doubt with its advice."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rerig.doubts import KINDS
+from rerig.report.figures import case_name, mean_rate, rate_text, target_text
+from rerig.report.terminal import plain_table, print_lines
+
+if TYPE_CHECKING:
+    from rerig.compare import ClaimRow
+
+
+def print_run(path: Path, as_json: bool, quiet: bool) -> None:
+    """Print the result in ``path``: as JSON, as its path alone (quiet), or as tables. Raises UserError."""
+    from rerig.documents import load_valid_document
+
+    result = load_valid_document(path, "rerig-result")
+    if as_json:
+        print(json.dumps(result, indent=2, ensure_ascii=False))
+    elif quiet:
+        print(path)
+    else:
+        print_result(result)
+        print_lines([f"Result: {path}"])
+
+
+def print_result(result: dict[str, Any]) -> None:
+    """Print a valid result document to stdout."""
+    print_lines([f"{result['suite']['name']} {result['suite']['version']}, run {result['run']['id']}", ""])
+    print_lines([target_text(target) for target in result["targets"]])
+    print_lines([f"{key}: {text}" for key, text in result["labels"].items()])
+    measured = [target for target in result["targets"] if "refusal" not in target]
+    if measured and result["cases"]:
+        _print_table(result, measured)
+    _print_reasons(result)
+    _print_doubts(result)
+
+
+def _print_table(result: dict[str, Any], targets: list[dict[str, Any]]) -> None:
+    marks = _marks(result)
+    claims = _claims(result)
+    header = ["read", *(_column(target) for target in targets)]
+    header += [f"{target['id']}/{targets[0]['id']}" for target in targets[1:]]
+    header += ["published (ours / published)"]
+    rows = []
+    for name, by_target in _by_name(result).items():
+        first = next(iter(by_target.values()))
+        cells = [case_name(first)]
+        cells += [_cell(by_target.get(target["id"]), marks) for target in targets]
+        cells += [_ratio(by_target.get(target["id"]), by_target.get(targets[0]["id"])) for target in targets[1:]]
+        cells.append("\n".join(_claim_lines(by_target, claims, several=len(targets) > 1)))
+        rows.append((name, cells))
+    plain_table(header, [cells for _name, cells in rows])
+
+
+def _column(target: dict[str, Any]) -> str:
+    return f"{target['id']}: mean (min–max)"
+
+
+def _by_name(result: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Cases by their suite name, then by target: one row of the table each."""
+    rows: dict[str, dict[str, dict[str, Any]]] = {}
+    for case in result["cases"]:
+        name = case["id"].rsplit(".", 1)[0]
+        rows.setdefault(name, {})[case["target"]] = case
+    return rows
+
+
+def _cell(case: dict[str, Any] | None, marks: dict[str, str]) -> str:
+    if case is None:
+        return ""
+    codes = dict.fromkeys(found["code"] for found in case["validity"]["issues"])
+    return rate_text(case) + "".join(f" [{marks[code]}]" for code in codes)
+
+
+def _ratio(case: dict[str, Any] | None, base: dict[str, Any] | None) -> str:
+    ours = None if case is None else mean_rate(case)
+    theirs = None if base is None else mean_rate(base)
+    return "" if not ours or not theirs else f"×{ours / theirs:.3g}"
+
+
+def _marks(result: dict[str, Any]) -> dict[str, str]:
+    """A letter for every code that occurs in a case."""
+    codes = dict.fromkeys(found["code"] for case in result["cases"] for found in case["validity"]["issues"])
+    return {code: chr(ord("a") + place) if place < 26 else str(place) for place, code in enumerate(codes)}
+
+
+def _claims(result: dict[str, Any]) -> dict[str, list[tuple[str, ClaimRow]]]:
+    """Per case id: (published id, row) of every claim that it answers."""
+    from rerig.compare import compare_with_published
+    from rerig.published import list_published
+
+    claims: dict[str, list[tuple[str, ClaimRow]]] = {}
+    for document in list_published():
+        for row in compare_with_published(result, document).rows:
+            if row.case is not None and row.ratio is not None:
+                claims.setdefault(row.case, []).append((document["id"], row))
+    return claims
+
+
+def _claim_lines(
+    by_target: dict[str, dict[str, Any]], claims: dict[str, list[tuple[str, ClaimRow]]], several: bool
+) -> list[str]:
+    from rerig.sizes import format_rate
+
+    lines = []
+    for target_id, case in by_target.items():
+        for published_id, row in claims.get(case["id"], []):
+            prefix = f"{target_id}: " if several else ""
+            words = {"too_loose": "too loose to decide"}.get(row.verdict, row.words)
+            lines.append(f"{prefix}{format_rate(row.published_mean)}, ×{row.ratio:.3g}, {words} ({published_id})")
+    return lines
+
+
+def _print_reasons(result: dict[str, Any]) -> None:
+    """Why cases have no figure, each sentence once."""
+    sentences = dict.fromkeys(case["reason"]["sentence"] for case in result["cases"] if case["reason"] is not None)
+    print_lines([f"Not measured: {sentence}." for sentence in sentences])
+
+
+def _print_doubts(result: dict[str, Any]) -> None:
+    marks = _marks(result)
+    for code, mark in marks.items():
+        # A newer rerig may know codes that this one does not.
+        print_lines([f"[{mark}] {KINDS[code].advice if code in KINDS else code}"])
+    for found in result["validity"]["issues"]:
+        print_lines([f"The run: {found['what']}."])
+    print_lines([f"Verdict: {result['validity']['verdict'].replace('_', ' ')}"])
+    sys.stdout.flush()

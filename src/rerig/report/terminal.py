@@ -1,0 +1,30 @@
+"""Plain text and tables on stdout, wide enough to be read in a log and without markup from file names."""
+
+from __future__ import annotations
+
+import sys
+
+LOG_WIDTH = 160
+
+
+def print_lines(lines: list[str]) -> None:
+    """Print lines as they are."""
+    for line in lines:
+        print(line)
+
+
+def plain_table(header: list[str], rows: list[list[str]]) -> None:
+    """Print one table; text wraps inside its cell, nothing is cut off. Outside a terminal it may be 160 wide."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    sys.stdout.flush()
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else LOG_WIDTH)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, title in enumerate(header):
+        table.add_column(Text(title), overflow="fold", justify="left" if place in (0, len(header) - 1) else "right")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console.print(table)

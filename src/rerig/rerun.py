@@ -1,0 +1,86 @@
+"""The main job: plan, measure, build, validate, keep. Showing it is the caller's business."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from rerig import store
+from rerig.build import build_result
+from rerig.errors import UserError
+from rerig.plan import PlanOptions, expand_plan
+from rerig.rundir import read_run
+from rerig.runner import LocalAgent
+from rerig.suite import load_suite
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for. No ``paths``: a scratch file in ``scratch`` is measured."""
+
+    paths: list[str] = field(default_factory=list)
+    scratch: str = "."
+    suite: str = "storage"
+    labels: dict[str, str] = field(default_factory=dict)
+    repeats: int | None = None
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan and what the probe said; ``refusals`` are the sentences of files that can't be measured."""
+
+    plan: dict[str, Any]
+    refusals: list[str]
+
+
+def new_run_id() -> str:
+    """``20260131T081500Z-1a2b3c``: sorts by time, and two runs of one second differ."""
+    return f"{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+
+
+def make_plan(agent: LocalAgent, request: Request) -> Planned:
+    """Look at the machine and expand the suite. Raises UserError where nothing could be measured."""
+    suite = load_suite(request.suite)
+    paths = [str(Path(path).absolute()) for path in request.paths]
+    probe = agent.probe(paths, None if paths else str(Path(request.scratch).absolute()))
+    options = PlanOptions(new_run_id(), request.size_bytes, request.repeats, request.labels)
+    plan = expand_plan(suite, probe, agent.identity(), options)
+    refusals = [
+        target["classified"]["refusal"] for target in probe["targets"] if target["classified"]["refusal"] is not None
+    ]
+    if paths and len(refusals) == len(paths):
+        raise UserError("nothing can be measured: " + "; ".join(refusals))
+    return Planned(plan, refusals)
+
+
+def execute(
+    agent: LocalAgent, plan: dict[str, Any], out: Path, on_event: Callable[[dict[str, Any]], None]
+) -> tuple[Path, int]:
+    """Run the plan and keep the result: (path of result.json, the agent's exit status).
+
+    The result is built, validated and written also when the user stopped the run.
+    """
+    run_dir = store.new_run_directory(out, plan["run_id"])
+    plan_path = run_dir.with_name(run_dir.name + ".plan.json")
+    store.write_document(plan_path, plan)
+    try:
+        status = agent.run(plan_path, run_dir, on_event)
+    finally:
+        plan_path.unlink()
+    return rebuild(run_dir), status
+
+
+def rebuild(run_dir: Path) -> Path:
+    """Build the result from the raw files of ``run_dir``, validate it and write ``result.json``; gives its path."""
+    from rerig.schema import validate_or_raise
+
+    result = build_result(read_run(run_dir))
+    validate_or_raise(result, "the result that was built")
+    path = run_dir / "result.json"
+    store.write_document(path, result)
+    return path

@@ -1,0 +1,98 @@
+"""Read a run directory whole: plan, journal, evidence and every repeat's raw files. The only reader of raw runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rerig.errors import UserError
+from rerig_agent.journal import read_journal
+
+RUN_FILES = ("plan.json", "journal.jsonl", "targets.json", "conditions-before.json", "conditions-after.json")
+REPEAT_FILES = {"record": "record.json", "stdout": "stdout", "stderr": "stderr", "fio": "fio.json"}
+LARGEST_RAW_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """A kept raw file: its name relative to the run directory, its bytes' SHA-256 and its text."""
+
+    name: str
+    sha256: str
+    text: str
+
+
+@dataclass(frozen=True)
+class RawRepeat:
+    """One repeat as the agent left it: the record and the raw files by role (record, stdout, stderr, fio)."""
+
+    number: int
+    record: dict[str, Any]
+    files: dict[str, RawFile]
+
+
+@dataclass(frozen=True)
+class RawRun:
+    """Everything that a result is built from; ``repeats`` by case id, in order of their number."""
+
+    plan: dict[str, Any]
+    events: list[dict[str, Any]]
+    targets: dict[str, Any]
+    conditions_before: dict[str, Any] | None
+    conditions_after: dict[str, Any] | None
+    repeats: dict[str, list[RawRepeat]] = field(default_factory=dict)
+    files: list[RawFile] = field(default_factory=list)
+
+
+def read_run(run_dir: Path) -> RawRun:
+    """The raw run in ``run_dir``. Raises UserError where it is no run directory or its plan is broken."""
+    if not (run_dir / "plan.json").is_file():
+        raise UserError(f"{run_dir.name} is not a run directory: it has no plan.json")
+    files = [_raw_file(run_dir, run_dir / name) for name in RUN_FILES if (run_dir / name).is_file()]
+    texts = {file.name: file.text for file in files}
+    plan = _json(texts["plan.json"], "plan.json")
+    if not isinstance(plan, dict) or plan.get("format") != "rerig-plan":
+        raise UserError(f"{run_dir.name} is not a run directory: its plan.json is no plan")
+    return RawRun(
+        plan=plan,
+        events=read_journal(run_dir),
+        targets=_json(texts.get("targets.json", "{}"), "targets.json"),
+        conditions_before=_json(texts.get("conditions-before.json", "null"), "conditions-before.json"),
+        conditions_after=_json(texts.get("conditions-after.json", "null"), "conditions-after.json"),
+        repeats={case["id"]: _read_repeats(run_dir, case) for case in plan["cases"]},
+        files=files,
+    )
+
+
+def _read_repeats(run_dir: Path, case: dict[str, Any]) -> list[RawRepeat]:
+    repeats = []
+    for planned in case["repeats"]:
+        directory = run_dir / "cases" / case["id"] / f"r{planned['number']}"
+        if not (directory / "record.json").is_file():
+            continue  # skipped, not reached, or cut off before the tool ended
+        files = {
+            role: _raw_file(run_dir, directory / name)
+            for role, name in REPEAT_FILES.items()
+            if (directory / name).is_file()
+        }
+        record = _json(files["record"].text, files["record"].name)
+        repeats.append(RawRepeat(planned["number"], record, files))
+    return repeats
+
+
+def _raw_file(run_dir: Path, path: Path) -> RawFile:
+    if path.stat().st_size > LARGEST_RAW_BYTES:
+        raise UserError(f"{path.name} in the run directory is larger than any tool's output: is it the right file?")
+    data = path.read_bytes()
+    name = path.relative_to(run_dir).as_posix()
+    return RawFile(name, hashlib.sha256(data).hexdigest(), data.decode("utf-8", "surrogateescape"))
+
+
+def _json(text: str, name: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{name} in the run directory is damaged: it is not JSON") from error

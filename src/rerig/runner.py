@@ -1,0 +1,111 @@
+"""Start the agent on this machine, follow it, and stop it as the user asks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rerig.errors import UserError
+from rerig.zipapp import build_agent
+
+PROBE_LIMIT_S = 120
+
+
+@dataclass(frozen=True)
+class LocalAgent:
+    """A built agent archive on this machine; ``version`` and ``sha256`` go into every result."""
+
+    path: Path
+    version: str
+    sha256: str
+
+    def identity(self) -> dict[str, str]:
+        """What a plan says about the agent that is to run it."""
+        return {"version": self.version, "sha256": self.sha256}
+
+    def probe(self, paths: list[str], scratch_directory: str | None) -> dict[str, Any]:
+        """The agent's report on the tools, the given files, and the directory of the scratch file."""
+        arguments = ["probe", *("--path=" + path for path in paths)]
+        if scratch_directory is not None:
+            arguments.append("--scratch=" + scratch_directory)
+        try:
+            done = subprocess.run(
+                self._argv(*arguments),
+                capture_output=True,
+                timeout=PROBE_LIMIT_S,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise UserError("the agent did not finish looking at the files: a mount may hang") from error
+        if done.returncode != 0:
+            raise UserError("the agent failed: " + _last_line(done.stderr))
+        report: dict[str, Any] = json.loads(done.stdout)
+        return report
+
+    def commands(self, plan_path: Path) -> list[str]:
+        """Every command line that the plan would run, quoted for a shell."""
+        done = subprocess.run(
+            self._argv("commands", "--plan", str(plan_path)), capture_output=True, check=False, stdin=subprocess.DEVNULL
+        )
+        if done.returncode != 0:
+            raise UserError("the agent failed: " + _last_line(done.stderr))
+        return done.stdout.decode("utf-8", "surrogateescape").splitlines()
+
+    def run(self, plan_path: Path, run_dir: Path, on_event: Callable[[dict[str, Any]], None]) -> int:
+        """Run the plan into ``run_dir`` and give the agent's exit status (128 + n: stopped by signal n).
+
+        A Ctrl-C or SIGTERM is handed to the agent, which removes its scratch file before it ends; it is waited for.
+        """
+        argv = self._argv("run", "--plan", str(plan_path), "--run-dir", str(run_dir), "--progress", "json")
+        agent = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        with agent, _forward_signals(agent):
+            for line in agent.stdout or ():
+                with contextlib.suppress(ValueError):
+                    on_event(json.loads(line))
+            complaint = agent.stderr.read() if agent.stderr else b""
+            status = agent.wait()
+        if status not in (0, 1) and status < 128:
+            raise UserError("the agent failed: " + _last_line(complaint))
+        return status
+
+    def _argv(self, *arguments: str) -> list[str]:
+        # -I: nothing of the user's environment reaches the agent; -S and -B keep it small and leave no files.
+        return [sys.executable, "-I", "-S", "-B", str(self.path), *arguments]
+
+
+@contextlib.contextmanager
+def local_agent() -> Iterator[LocalAgent]:
+    """The agent, built from the sources beside this file into a temporary directory."""
+    with tempfile.TemporaryDirectory(prefix="rerig-agent-") as directory:
+        built = build_agent(Path(directory) / "rerig-agent.pyz")
+        yield LocalAgent(Path(built["path"]), built["version"], built["sha256"])
+
+
+@contextlib.contextmanager
+def _forward_signals(agent: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Hand SIGINT and SIGTERM on to the agent instead of dying before it has cleaned up."""
+
+    def forward(number: int, _frame: object) -> None:
+        if agent.poll() is None:
+            agent.send_signal(number)
+
+    previous = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _last_line(output: bytes) -> str:
+    lines = output.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1].removeprefix("rerig-agent: ") if lines else "it said nothing"

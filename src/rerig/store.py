@@ -1,0 +1,75 @@
+"""The only writer of documents on the controller, and the finder of results that a user names."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from rerig.errors import UserError
+
+
+def new_run_directory(out: Path, run_id: str) -> Path:
+    """Make ``out/run_id`` (empty). Raises UserError where this user can't write there."""
+    run_dir = out / run_id
+    try:
+        run_dir.mkdir(parents=True)
+    except OSError as error:
+        raise UserError(f"the run directory can't be made in {out}: {error.strerror}; choose --out DIR") from error
+    return run_dir
+
+
+def write_document(path: Path, document: dict[str, Any]) -> None:
+    """Write JSON whole or not at all, with sorted-as-built keys and real Hangul; a full disk is a UserError."""
+    temporary = path.with_name(path.name + ".new")
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except UnicodeEncodeError:
+        # A plan holds file names as they are; what is no UTF-8 travels escaped.
+        temporary.write_text(json.dumps(document, indent=2, allow_nan=False) + "\n", encoding="ascii")
+        temporary.replace(path)
+    except OSError as error:
+        raise UserError(f"{path.name} can't be written: {error.strerror}") from error
+
+
+def find_results(names: list[str]) -> list[Path]:
+    """The result files that files, directories (searched for ``*.json``) and globs name, each once, in order.
+
+    A directory that holds run directories gives their ``result.json``; raw files of a run are never taken for results.
+    Raises UserError for a name that gives nothing.
+    """
+    found: dict[Path, None] = {}
+    for name in names:
+        matches = [Path(name)] if Path(name).exists() else _glob(name)
+        files = [file for match in matches for file in (_in_directory(match) if match.is_dir() else [match])]
+        if not files:
+            raise UserError(f"{name}: no such file, and no result in it")
+        found.update(dict.fromkeys(files))
+    return list(found)
+
+
+def _glob(pattern: str) -> list[Path]:
+    # The user's pattern may be absolute, which Path.glob refuses.
+    return [Path(match) for match in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207 - see above
+
+
+def _in_directory(directory: Path) -> list[Path]:
+    results = []
+    for parent, directories, files in os.walk(directory):
+        directories.sort()
+        is_run = "plan.json" in files and "journal.jsonl" in files
+        if is_run:
+            directories.clear()
+        results += [
+            Path(parent) / name
+            for name in sorted(files)
+            if (name == "result.json" if is_run else name.endswith(".json"))
+        ]
+    return results

@@ -1,0 +1,14 @@
+"""``./inv published.*``: the published figures that come with rerig."""
+
+from __future__ import annotations
+
+from invoke.context import Context
+from invoke.tasks import task
+
+
+@task(name="list", help={"json": "Print the documents as JSON."})
+def list_(_context: Context, json: bool = False) -> None:
+    """List the published figures: ids, what they claim, and where it stands."""
+    from rerig.report import comparisons
+
+    comparisons.print_published_list(as_json=json)

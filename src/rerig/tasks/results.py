@@ -1,0 +1,91 @@
+"""``./inv results.*``: show, validate, compare and rebuild results."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from invoke.context import Context
+from invoke.tasks import task
+
+from rerig.program import arguments
+
+
+@task(help={"result": "A result.json or its run directory.", "json": "Print the document as JSON."})
+def show(_context: Context, result: str, json: bool = False) -> None:
+    """Show a result as a table, with the published figures beside it and every doubt."""
+    from rerig.report import results
+
+    results.print_run(_one_result(result), as_json=json, quiet=False)
+
+
+@task
+def validate(context: Context) -> None:
+    """Check results against the schema: results.validate -- FILE… (files, directories or globs).
+
+    Every file is checked; the exit status is 1 if any is not a valid document.
+    """
+    from rerig.errors import UserError
+    from rerig.store import find_results
+
+    names = arguments(context)
+    if not names:
+        raise UserError("results.validate needs files: ./inv results.validate -- FILE…", 2)
+    failures = 0
+    for path in find_results(names):
+        problem = _problem(path)
+        failures += problem is not None
+        print(f"{path}: valid" if problem is None else problem, file=sys.stderr if problem else sys.stdout)
+    if failures:
+        raise UserError(f"{failures} of the documents are not valid")
+
+
+@task(
+    name="compare",
+    help={
+        "result": "A result.json or its run directory.",
+        "published": "The id of published figures (see published.list) or a path.",
+        "with": "Another result to compare with.",
+        "json": "Print the comparison as JSON.",
+    },
+)
+def compare_(_context: Context, result: str, published: str = "", with_: str = "", json: bool = False) -> None:
+    """Compare a result with published figures (--published ID) or with another result (--with FILE)."""
+    from rerig.documents import load_valid_document
+    from rerig.errors import UserError
+    from rerig.report import comparisons
+
+    if bool(published) == bool(with_):
+        raise UserError("give either --published ID or --with FILE", 2)
+    document = load_valid_document(_one_result(result), "rerig-result")
+    if published:
+        comparisons.print_published(document, published, as_json=json)
+    else:
+        other = load_valid_document(_one_result(with_), "rerig-result")
+        comparisons.print_pair(document, other, as_json=json)
+
+
+@task(help={"run": "A run directory.", "json": "Print the rebuilt result as JSON."})
+def rebuild(_context: Context, run: str, json: bool = False) -> None:
+    """Build a run's result.json again from its kept raw outputs, with today's parsers."""
+    from rerig import rerun
+    from rerig.report import results
+
+    results.print_run(rerun.rebuild(Path(run)), as_json=json, quiet=not json)
+
+
+def _problem(path: Path) -> str | None:
+    """The sentence about an invalid document, or None."""
+    from rerig.documents import load_valid_document
+    from rerig.errors import UserError
+
+    try:
+        load_valid_document(path)
+    except UserError as error:
+        return str(error)
+    return None
+
+
+def _one_result(name: str) -> Path:
+    path = Path(name)
+    return path / "result.json" if path.is_dir() else path

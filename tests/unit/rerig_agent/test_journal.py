@@ -1,0 +1,121 @@
+"""The journal survives torn lines; what a killed run left is undone once, and nothing else is touched."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from rerig_agent.journal import (
+    SCRATCH_PREFIX,
+    Journal,
+    is_alive,
+    pending_removals,
+    read_journal,
+    remove_scratch,
+    undo_left_behind,
+)
+
+
+def killed_run(root: Path, *paths: Path) -> Path:
+    run_dir = root / "run-1"
+    run_dir.mkdir()
+    journal = Journal(run_dir)
+    for path in paths:
+        journal.append("undo-add", action="remove_file", path=os.fspath(path))
+    journal.close()
+    return run_dir
+
+
+def test_events_come_back_in_order_with_any_file_name(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.append("one", path="한글\n\udcff")
+    journal.append("two")
+    journal.close()
+    events = read_journal(tmp_path)
+    assert [event["event"] for event in events] == ["one", "two"]
+    assert events[0]["path"] == "한글\n\udcff"
+
+
+def test_a_line_torn_by_a_crash_is_left_out(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.append("one")
+    journal.close()
+    with (tmp_path / "journal.jsonl").open("a") as file:
+        file.write('{"event": "tw')
+    assert [event["event"] for event in read_journal(tmp_path)] == ["one"]
+
+
+def test_an_event_after_a_torn_line_is_not_lost(tmp_path: Path) -> None:
+    (tmp_path / "journal.jsonl").write_text('{"event": "tw')
+    journal = Journal(tmp_path)
+    journal.append("three")
+    journal.close()
+    assert [event["event"] for event in read_journal(tmp_path)] == ["three"]
+
+
+def test_no_journal_is_an_empty_one(tmp_path: Path) -> None:
+    assert read_journal(tmp_path) == []
+
+
+def test_pending_are_those_made_and_not_removed() -> None:
+    events = [
+        {"event": "undo-add", "action": "remove_file", "path": "a"},
+        {"event": "undo-add", "action": "remove_file", "path": "b"},
+        {"event": "undo-done", "action": "remove_file", "path": "a"},
+        {"event": "undo-add", "action": "remove_file", "path": "c"},
+    ]
+    assert pending_removals(events) == ["c", "b"]
+
+
+def test_the_next_start_removes_what_a_killed_run_left(tmp_path: Path) -> None:
+    scratch = tmp_path / (SCRATCH_PREFIX + "x.bin")
+    scratch.write_bytes(b"x")
+    run_dir = killed_run(tmp_path, scratch)
+    assert list(undo_left_behind(tmp_path)) == [(run_dir, str(scratch))]
+    assert not scratch.exists()
+    assert list(undo_left_behind(tmp_path)) == []
+    assert pending_removals(read_journal(run_dir)) == []
+
+
+def test_a_living_run_is_left_alone(tmp_path: Path) -> None:
+    scratch = tmp_path / (SCRATCH_PREFIX + "x.bin")
+    scratch.write_bytes(b"x")
+    run_dir = killed_run(tmp_path, scratch)
+    journal = Journal(run_dir)
+    try:
+        assert is_alive(run_dir)
+        assert list(undo_left_behind(tmp_path)) == []
+    finally:
+        journal.close()
+    assert scratch.exists()
+    assert not is_alive(run_dir)
+
+
+def test_a_journal_can_not_make_us_remove_a_users_file(tmp_path: Path) -> None:
+    precious = tmp_path / "model.safetensors"
+    precious.write_bytes(b"x")
+    link = tmp_path / (SCRATCH_PREFIX + "link.bin")
+    link.symlink_to(precious)
+    directory = tmp_path / (SCRATCH_PREFIX + "directory.bin")
+    directory.mkdir()
+    killed_run(tmp_path, precious, link, directory)
+    assert list(undo_left_behind(tmp_path)) == []
+    assert precious.exists()
+    assert link.is_symlink()
+    assert directory.is_dir()
+
+
+def test_removing_twice_is_no_error(tmp_path: Path) -> None:
+    scratch = tmp_path / (SCRATCH_PREFIX + "x.bin")
+    scratch.write_bytes(b"x")
+    assert remove_scratch(scratch)
+    assert not remove_scratch(scratch)
+
+
+def test_two_agents_can_not_hold_one_run(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    with pytest.raises(OSError, match="temporarily unavailable"):
+        Journal(tmp_path)
+    journal.close()

@@ -1,0 +1,120 @@
+"""Scratch files: exact sizes, data that neither compresses nor repeats, and no trace after a failure."""
+
+from __future__ import annotations
+
+import os
+import signal
+import zlib
+from pathlib import Path
+
+import pytest
+
+from rerig_agent import scratch
+from rerig_agent.child import StopFlag, Stopped
+from rerig_agent.journal import SCRATCH_PREFIX
+from rerig_agent.scratch import ScratchError, check_space, create_scratch
+
+MIB = 1024 * 1024
+
+
+def made(directory: Path, size_bytes: int) -> Path:
+    path = directory / (SCRATCH_PREFIX + "x.bin")
+    create_scratch(path, size_bytes, StopFlag())
+    return path
+
+
+@pytest.mark.parametrize("size_bytes", [1, 4095, 4096, 4097, 4 * MIB, 4 * MIB + 1, 12 * MIB, 25_381_531])
+def test_the_size_is_exact(tmp_path: Path, size_bytes: int) -> None:
+    path = made(tmp_path, size_bytes)
+    assert path.stat().st_size == size_bytes
+    assert path.stat().st_blocks * 512 >= size_bytes  # no holes: they would be read without a disk
+
+
+def test_the_data_does_not_compress(tmp_path: Path) -> None:
+    data = made(tmp_path, 16 * MIB).read_bytes()
+    assert len(zlib.compress(data, 6)) > 0.99 * len(data)
+
+
+@pytest.mark.parametrize("block_bytes", [512, 4096, 131072])
+def test_no_aligned_block_comes_twice(tmp_path: Path, block_bytes: int) -> None:
+    data = made(tmp_path, 48 * MIB).read_bytes()
+    blocks = [data[at : at + block_bytes] for at in range(0, len(data), block_bytes)]
+    assert len(set(blocks)) == len(blocks)
+
+
+def test_two_scratch_files_have_nothing_in_common(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    first, second = made(tmp_path / "a", MIB).read_bytes(), made(tmp_path / "b", MIB).read_bytes()
+    assert not {first[at : at + 512] for at in range(0, MIB, 512)} & {
+        second[at : at + 512] for at in range(0, MIB, 512)
+    }
+
+
+def test_only_the_owner_may_read_it(tmp_path: Path) -> None:
+    assert made(tmp_path, 4096).stat().st_mode & 0o777 == 0o600
+
+
+def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / (SCRATCH_PREFIX + "x.bin")
+    path.write_text("precious")
+    with pytest.raises(ScratchError, match="exists"):
+        create_scratch(path, 4096, StopFlag())
+    assert path.read_text() == "precious"
+
+
+def test_a_missing_directory_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ScratchError, match="can't be used"):
+        create_scratch(tmp_path / "none" / (SCRATCH_PREFIX + "x.bin"), 4096, StopFlag())
+
+
+def test_too_little_space_is_said_before_a_byte_is_written(tmp_path: Path) -> None:
+    with pytest.raises(ScratchError, match=r"needs .* GiB of free space and there is .* GiB; choose a smaller --size"):
+        check_space(str(tmp_path), 2**60)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stop_request_removes_the_half_written_file(tmp_path: Path) -> None:
+    stop = StopFlag()
+    stop._remember(signal.SIGINT, None)
+    path = tmp_path / (SCRATCH_PREFIX + "x.bin")
+    with pytest.raises(Stopped):
+        create_scratch(path, 64 * MIB, stop)
+    assert not path.exists()
+
+
+def test_a_write_error_removes_the_file_and_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_descriptor: int, _data: object, _offset: int) -> int:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(scratch.os, "pwrite", full)
+    path = tmp_path / (SCRATCH_PREFIX + "x.bin")
+    with pytest.raises(ScratchError, match="the disk is full"):
+        create_scratch(path, 8 * MIB, StopFlag())
+    assert not path.exists()
+
+
+def test_a_file_system_without_direct_writes_is_written_through_the_page_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.pwrite
+    refused = []
+
+    def refuse_direct(descriptor: int, data: memoryview, offset: int) -> int:
+        import fcntl
+
+        if fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_DIRECT:
+            refused.append(offset)
+            raise OSError(22, os.strerror(22))
+        return real(descriptor, data, offset)
+
+    monkeypatch.setattr(scratch.os, "pwrite", refuse_direct)
+    assert made(tmp_path, 9 * MIB + 5).stat().st_size == 9 * MIB + 5
+    assert refused
+
+
+def test_progress_only_grows(tmp_path: Path) -> None:
+    seen: list[int] = []
+    create_scratch(tmp_path / (SCRATCH_PREFIX + "x.bin"), 20 * MIB, StopFlag(), seen.append)
+    assert seen == sorted(seen)
+    assert len(seen) == 5
