@@ -7,7 +7,7 @@ SOURCES = str(Path(__file__).resolve().parent / "src")
 if SOURCES not in sys.path:
     sys.path.insert(0, SOURCES)
 
-from invoke import Collection  # noqa: E402 - rerig is importable only from here on
+from invoke.collection import Collection  # noqa: E402 - rerig is importable only from here on
 
 from rerig.tasks import agent, dev  # noqa: E402 - as above
 

@@ -14,7 +14,7 @@ from rerig.checkout import ROOT
 from rerig.errors import UserError
 
 if TYPE_CHECKING:
-    from invoke import Collection
+    from invoke.collection import Collection
 
 INTERRUPTED = 130  # as a shell reports SIGINT
 BROKEN_PIPE = 141  # as a shell reports SIGPIPE
@@ -40,7 +40,9 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError as error:
         return _leave_quietly() if _nobody_reads() else _report_bug(error)
     except OSError as error:
-        return _report_bug(error) if error.errno is None else _fail(f"{error.filename or 'rerig'}: {error.strerror}.", 1)
+        return (
+            _report_bug(error) if error.errno is None else _fail(f"{error.filename or 'rerig'}: {error.strerror}.", 1)
+        )
     except Exception as error:  # noqa: BLE001 - the last stop: a user gets a sentence, whatever broke
         return _report_bug(error)
     return status

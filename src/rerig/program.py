@@ -11,14 +11,16 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from invoke import Collection, Config, Program
+from invoke.config import Config
 from invoke.exceptions import Exit, ParseError, UnexpectedExit
+from invoke.program import Program
 
 from rerig.errors import UserError
 
 if TYPE_CHECKING:
-    from invoke import Context
-    from invoke.parser import Argument
+    from invoke.collection import Collection
+    from invoke.context import Context
+    from invoke.parser.argument import Argument
 
 SHORT_FLAGS = ("help", "list", "version")
 SHOWN_OPTIONS = (*SHORT_FLAGS, "print-completion-script")
@@ -95,7 +97,7 @@ class Launcher(Program):
         options = super().core_args()
         for option in options:
             if option.name not in SHORT_FLAGS:
-                option.names = option.names[:1]
+                option.names = option.names[:1]  # type: ignore[assignment]  # invoke annotates a tuple as a str
         return options
 
     def print_help(self) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from invoke import Context, Exit, task
+from invoke.context import Context
+from invoke.exceptions import Exit
+from invoke.tasks import task
 
 
 @task(name="test", help={"all": "Fail where a Python of this machine could not be tried (a run of CI)"})
-def run_tests(context: Context, all: bool = False) -> None:  # noqa: A002 - the flag's name
+def run_tests(context: Context, all: bool = False) -> None:
     """Run lint and every test, the agent's on each Python that this machine has. After --: words for pytest alone."""
     from rerig.program import arguments
     from rerig.upkeep.testing import run_everything, run_pytest

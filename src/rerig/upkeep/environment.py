@@ -1,4 +1,4 @@
-"""What the developers' tools run in: the clone's root, the environment's own programs first, nothing of the machine's."""
+"""What the developers' tools run in: their own programs first on PATH, nothing kept in a home folder."""
 
 from __future__ import annotations
 
@@ -28,4 +28,5 @@ def child_environment() -> dict[str, str]:
         "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
         "ANSIBLE_HOME": str(BUILD / "ansible"),
+        "NO_COLOR": "1",
     }

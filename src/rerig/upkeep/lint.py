@@ -12,7 +12,7 @@ from rerig.upkeep.environment import child_environment, tool
 
 SHELL_SCRIPTS = ("inv", ".ci/run")
 CHECKS: dict[str, tuple[str, ...]] = {
-    "ansible-lint": ("ansible-lint", "--offline", "--strict", "-q", "playbooks", "roles", "inventory"),
+    "ansible-lint": ("ansible-lint", "--offline", "--strict", "-q", "playbooks", "roles", "inventory", "--nocolor"),
     "mypy": ("mypy",),
     "yamllint": ("yamllint", "--strict", "."),
     "shellcheck": ("shellcheck", *SHELL_SCRIPTS),

@@ -54,11 +54,7 @@ def find_place(text: str) -> str | None:
 def locking_environment(environment: dict[str, str]) -> dict[str, str]:
     """``environment`` without what bends a resolution (find-links, constraints); a mirror of the index may stay."""
     kept = ("UV_INDEX_URL", "UV_DEFAULT_INDEX", "UV_CACHE_DIR", "UV_NATIVE_TLS", "UV_OFFLINE")
-    return {
-        name: value
-        for name, value in environment.items()
-        if name in kept or not name.startswith(("PIP_", "UV_"))
-    }
+    return {name: value for name, value in environment.items() if name in kept or not name.startswith(("PIP_", "UV_"))}
 
 
 def _write(lock: Lock, upgrade: bool, root: Path) -> bool:

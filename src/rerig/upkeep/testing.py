@@ -48,7 +48,9 @@ class Run(NamedTuple):
 
 def run_pytest(words: list[str]) -> int:
     """pytest with the caller's own words, on this Python alone; its exit status."""
-    return subprocess.run([sys.executable, "-m", "pytest", *words], cwd=ROOT, env=child_environment(), check=False).returncode
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *words], cwd=ROOT, env=child_environment(), check=False
+    ).returncode
 
 
 def run_everything(strict: bool) -> int:
@@ -58,9 +60,13 @@ def run_everything(strict: bool) -> int:
     """
     total, others = _prepare(strict)
     beside = [_pytest("tests", sys.executable, "tests", marker="not quiet")]
-    beside += [_pytest(f"agent on {python.version}", python.program, AGENT_TESTS, marker="not quiet") for python in others]
+    beside += [
+        _pytest(f"agent on {python.version}", python.program, AGENT_TESTS, marker="not quiet") for python in others
+    ]
     alone = [_pytest("tests that need quiet", sys.executable, "tests", marker="quiet")]
-    alone += [_pytest(f"agent on {python.version}, quiet", python.program, AGENT_TESTS, marker="quiet") for python in others]
+    alone += [
+        _pytest(f"agent on {python.version}, quiet", python.program, AGENT_TESTS, marker="quiet") for python in others
+    ]
     with ThreadPoolExecutor(LANES) as pool:
         first, *rest = beside
         waiting = [pool.submit(_run, first), pool.submit(_lint), *(pool.submit(_run, run) for run in rest)]
@@ -142,7 +148,9 @@ def _count(report: Path) -> Counts:
         suites = list(ElementTree.parse(report).iter("testsuite"))  # noqa: S314 - pytest's own report, written just now
     except (OSError, ElementTree.ParseError):
         return Counts()
-    number = {key: sum(int(suite.get(key, 0)) for suite in suites) for key in ("tests", "failures", "errors", "skipped")}
+    number = {
+        key: sum(int(suite.get(key, 0)) for suite in suites) for key in ("tests", "failures", "errors", "skipped")
+    }
     failed = number["failures"] + number["errors"]
     return Counts(number["tests"] - failed - number["skipped"], failed, number["skipped"])
 
