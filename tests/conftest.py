@@ -67,7 +67,7 @@ def _unpack_fio(aside: Path) -> None:
 
 
 def _download_fio(aside: Path) -> None:
-    """fio and what it needs that isn't installed, with the system's package lists or else with our own. Needs no root."""
+    """fio and what it needs that isn't installed, by the system's package lists or else our own. Needs no root."""
     for folder in ("cache/archives/partial", "lists/partial"):
         (aside / folder).mkdir(parents=True)
     own_cache = [
