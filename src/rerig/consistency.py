@@ -65,11 +65,15 @@ def _in_repeats(case: Document, path: Path) -> Iterator[Contradiction]:
         if repeat["number"] <= last:
             yield (*here, "number"), f"{repeat['number']} does not follow {last}"
         last = repeat["number"]
-        rate = repeat["bandwidth_bytes_per_s"]
-        if rate is None or case["identity"]["kind"] == "fio_read":
+        rate, by_fio = repeat["bandwidth_bytes_per_s"], case["identity"]["kind"] == "fio_read"
+        if repeat["fio"] is not None and not by_fio:
+            yield (*here, "fio"), "dd has no fio block"
+        if repeat["fio"] is None and by_fio and rate is not None:
+            yield (*here, "fio"), "a rate by fio needs the fio block"
+        if rate is None or by_fio:
             continue
-        if not repeat["bytes"] or not repeat["duration_s"]:
-            yield (*here, "bandwidth_bytes_per_s"), "a rate needs bytes and seconds above zero"
+        if not repeat["duration_s"]:
+            yield (*here, "bandwidth_bytes_per_s"), "a rate needs seconds above zero"
             continue
         quotient = repeat["bytes"] / repeat["duration_s"]
         if abs(rate - quotient) > RATE_TOLERANCE * quotient:

@@ -165,10 +165,13 @@ def _schema_errors(document: dict[str, Any]) -> Iterator[tuple[tuple[str | int, 
 
 
 def _reason(error: ValidationError) -> str:
+    shown = bounded(repr(error.instance), 80)
+    if error.instance is None or isinstance(error.instance, bool):
+        shown = json.dumps(error.instance)
     described = isinstance(error.schema, dict) and error.schema.get("description")
     if described and error.validator in _DESCRIBED:
-        return f"{bounded(repr(error.instance), 80)} is not {described}"
-    return error.message
+        return f"{shown} is not {described}"
+    return error.message.replace(repr(error.instance), shown, 1)
 
 
 def _pointer(path: tuple[str | int, ...]) -> str:

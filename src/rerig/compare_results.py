@@ -1,0 +1,140 @@
+"""Compares two results case by case. Pure: documents in, verdicts out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rerig.compare import doubt_notes, target_label, usable_rates, why_unusable
+from rerig.stats import sample_of, welch_interval
+
+Document = dict[str, Any]
+Pair = tuple[Document | None, Document | None]
+ResultVerdict = Literal["no_difference_shown", "differs", "undecided", "not_compared", "only_in_a", "only_in_b"]
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """One case of result a beside the same case of result b. Rates are bytes per second.
+
+    ``ratio`` is b's mean over a's. ``difference_interval`` is the 95 % interval of mean(b) - mean(a), and None
+    where a side has a single repeat.
+    """
+
+    identity: dict[str, Any]
+    case_a: str | None
+    case_b: str | None
+    target_a: str | None
+    target_b: str | None
+    verdict: ResultVerdict
+    mean_a: float | None
+    mean_b: float | None
+    n_a: int
+    n_b: int
+    ratio: float | None
+    difference_interval: tuple[float, float] | None
+    notes: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """The verdict in plain words."""
+        if self.verdict == "only_in_a":
+            return "only in the first result"
+        if self.verdict == "only_in_b":
+            return "only in the second result"
+        if self.ratio is None or self.mean_a is None:
+            return "not compared"
+        change = f"{abs(self.ratio - 1) * 100:.1f} % {'faster' if self.ratio >= 1 else 'slower'}"
+        if self.difference_interval is None:
+            return f"the second is {change}; a single repeat has no spread, so this may be chance"
+        low, high = (100 * bound / self.mean_a for bound in self.difference_interval)
+        interval = f"(95 % interval {low:+.1f} to {high:+.1f} %)"
+        return f"the second is {change} {interval}" if self.verdict == "differs" else f"no difference shown {interval}"
+
+
+@dataclass(frozen=True)
+class ResultComparison:
+    """Two results, case by case."""
+
+    run_a: str
+    run_b: str
+    rows: tuple[ResultRow, ...]
+
+
+def compare_results(a: Document, b: Document) -> ResultComparison:
+    """One row for each identity of either result, in a's order, then what only b has.
+
+    Cases join on their identity; where a result has several of one identity (on several targets), also on the
+    target's label. "differs" where zero is outside Welch's 95 % interval of the difference.
+    """
+    rows = tuple(_row(a, b, *pair) for pair in _pairs(a, b))
+    return ResultComparison(a["run"]["id"], b["run"]["id"], rows)
+
+
+def _pairs(a: Document, b: Document) -> Iterator[Pair]:
+    groups_a, groups_b = _by_identity(a), _by_identity(b)
+    for key in dict.fromkeys([*groups_a, *groups_b]):
+        cases_a, cases_b = groups_a.get(key, []), groups_b.get(key, [])
+        if len(cases_a) == len(cases_b) == 1:
+            yield cases_a[0], cases_b[0]
+            continue
+        waiting = list(cases_b)
+        for case in cases_a:
+            label = target_label(a, case)
+            partner = next((other for other in waiting if target_label(b, other) == label), None)
+            if partner is not None:
+                waiting.remove(partner)
+            yield case, partner
+        yield from ((None, case) for case in waiting)
+
+
+def _by_identity(result: Document) -> dict[tuple[tuple[str, Any], ...], list[Document]]:
+    groups: dict[tuple[tuple[str, Any], ...], list[Document]] = {}
+    for case in result["cases"]:
+        groups.setdefault(tuple(sorted(case["identity"].items())), []).append(case)
+    return groups
+
+
+def _row(a: Document, b: Document, case_a: Document | None, case_b: Document | None) -> ResultRow:
+    rates_a, rates_b = usable_rates(case_a) if case_a else [], usable_rates(case_b) if case_b else []
+    sample_a, sample_b = sample_of(rates_a) if rates_a else None, sample_of(rates_b) if rates_b else None
+    interval, ratio = None, None
+    if case_a is None or case_b is None:
+        verdict: ResultVerdict = "only_in_a" if case_b is None else "only_in_b"
+    elif sample_a is None or sample_b is None:
+        verdict = "not_compared"
+    else:
+        ratio = sample_b.mean / sample_a.mean
+        if sample_a.n > 1 and sample_b.n > 1:
+            interval = welch_interval(sample_a, sample_b)
+            verdict = "no_difference_shown" if interval[0] <= 0 <= interval[1] else "differs"
+        else:
+            verdict = "undecided"
+    return ResultRow(
+        identity=(case_a or case_b or {})["identity"],
+        case_a=case_a["id"] if case_a else None,
+        case_b=case_b["id"] if case_b else None,
+        target_a=target_label(a, case_a) if case_a else None,
+        target_b=target_label(b, case_b) if case_b else None,
+        verdict=verdict,
+        mean_a=sample_a.mean if sample_a else None,
+        mean_b=sample_b.mean if sample_b else None,
+        n_a=len(rates_a),
+        n_b=len(rates_b),
+        ratio=ratio,
+        difference_interval=interval,
+        notes=(*_notes("first", a, case_a, rates_a), *_notes("second", b, case_b, rates_b)),
+    )
+
+
+def _notes(side: str, result: Document, case: Document | None, rates: list[float]) -> Iterator[str]:
+    if case is None:
+        return
+    if not rates:
+        yield f"{side}: {why_unusable(case)}"
+        return
+    if len(rates) == 1:
+        yield f"{side}: a single repeat, so no interval"
+    for note in doubt_notes(case, result):
+        yield f"{side}: {note}"
