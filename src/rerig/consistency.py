@@ -92,11 +92,12 @@ def _in_published(published: Document) -> Iterator[Contradiction]:
 
 
 def _in_figure(figure: Document, last_digit: float, path: Path) -> Iterator[Contradiction]:
-    printed = figure.get("values") or [figure[key] for key in ("mean", "low", "high") if key in figure]
-    for value in printed:
+    printed: list[tuple[Path, float]] = [((key,), figure[key]) for key in ("mean", "low", "high") if key in figure]
+    printed += [(("values", index), value) for index, value in enumerate(figure.get("values", []))]
+    for place, value in printed:
         steps = value / last_digit
         if abs(steps - round(steps)) > 1e-6 * max(1.0, steps):
-            yield path, f"{value} can't be printed in steps of {last_digit} (last_digit)"
+            yield (*path, *place), f"{value} can't be printed in steps of {last_digit} (last_digit)"
     if "low" in figure and figure["low"] > figure["high"]:
         yield (*path, "low"), f"{figure['low']} is above high ({figure['high']})"
 

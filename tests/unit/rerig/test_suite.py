@@ -101,9 +101,7 @@ def test_aliases_are_refused_before_they_unfold(suite_file):
 
 @pytest.mark.parametrize("depth", [40, 20_000], ids=["past our limit", "past Python's"])
 def test_deep_nesting_is_refused(suite_file, depth):
-    assert "nested" in refusal(
-        suite_file("[" * depth + "]" * depth if depth > 100 else "a: " + "[" * depth + "]" * depth)
-    )
+    assert "nested" in refusal(suite_file("a: " + "[" * depth + "]" * depth))
 
 
 def test_a_key_that_stands_twice_is_refused(suite_file):
@@ -134,7 +132,7 @@ NO_SUITES = [
     (MINIMAL.replace('"1.0"\nname', "1.0\nname"), 'without a "format_version"'),
     (MINIMAL.replace("    repeats: 3\n", ""), "'repeats' is a required property"),
     (MINIMAL.replace("default: 1048576", "default: 1048577"), "whole number of blocks"),
-    (MINIMAL.replace("name: dd-1m", "name: no"), "False is not of type 'string'"),
+    (MINIMAL.replace("name: dd-1m", "name: no"), "false is not of type 'string'"),
 ]
 
 

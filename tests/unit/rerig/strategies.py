@@ -1,0 +1,278 @@
+"""Hypothesis strategies for documents as a correct builder would make them: each is valid and survives JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+Document = dict[str, Any]
+
+# Printable and without a slash: what is left of a file's name after escaping.
+NAMES = st.text(
+    st.characters(codec="utf-8", categories=("L", "N", "P", "S"), exclude_characters="/"), min_size=1, max_size=40
+)
+TEXTS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=60)
+WORDS = st.from_regex(r"[0-9A-Za-z][0-9A-Za-z ._+~-]{0,20}", fullmatch=True)
+CODES = st.from_regex(r"[a-z][a-z0-9_]{0,15}", fullmatch=True)
+SENTENCES = st.from_regex(r"[A-Za-z][A-Za-z ,]{0,40}", fullmatch=True)
+SHA256 = st.from_regex(r"[0-9a-f]{64}", fullmatch=True)
+COUNTS = st.integers(0, 2**53 - 1)
+SIZES = st.integers(1, 2**53 - 1)
+SECONDS = st.floats(0, 1e9)
+SHARES = st.floats(0, 1)
+RATIOS = st.floats(0, 1e6)
+INSTANTS = st.datetimes().filter(lambda time: time.year >= 1000).map(lambda time: time.isoformat() + "+00:00")
+MEDIA = {
+    "local_disk": "block",
+    "vm_disk": "block",
+    "loop": "block",
+    "nfs": "network",
+    "smb": "network",
+    "iscsi": "network",
+    "9p": "host_share",
+    "virtiofs": "host_share",
+    "fuse": "other",
+    "other": "other",
+}
+
+
+def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | strategy
+
+
+def raw_files(name: str) -> st.SearchStrategy[Document]:
+    return st.fixed_dictionaries({"name": st.just(name), "sha256": SHA256})
+
+
+ISSUES = st.fixed_dictionaries(
+    {
+        "code": CODES,
+        "what": SENTENCES,
+        "expected": maybe(st.floats(-1e18, 1e18) | SENTENCES),
+        "actual": maybe(COUNTS | SENTENCES),
+        "repeat": maybe(st.integers(1, 100)),
+    }
+)
+REASONS = st.fixed_dictionaries({"code": CODES, "sentence": SENTENCES})
+DEVICES = st.fixed_dictionaries(
+    {
+        "name": st.from_regex(r"[a-z][a-z0-9-]{0,10}", fullmatch=True),
+        "partition_of": maybe(st.just("nvme0n1")),
+        "slaves": st.lists(st.just("dm-1"), max_size=2),
+        "size_bytes": maybe(COUNTS),
+        "rotational": maybe(st.booleans()),
+        "logical_block_bytes": maybe(COUNTS),
+        "model": maybe(st.just("EXAMPLE SSD 1 (A/B)")),
+        "transport": maybe(CODES),
+        "dm_kind": maybe(CODES),
+        "md_level": maybe(st.just("raid0")),
+        "read_ahead_kb": maybe(COUNTS),
+        "scheduler": maybe(st.just("mq-deadline")),
+        "max_sectors_kb": maybe(COUNTS),
+        "pcie": maybe(
+            st.fixed_dictionaries(
+                {
+                    "speed": maybe(st.just("8.0 GT/s PCIe")),
+                    "width": maybe(COUNTS),
+                    "max_speed": maybe(st.just("Unknown")),
+                    "max_width": maybe(COUNTS),
+                }
+            )
+        ),
+    }
+)
+NFS = st.fixed_dictionaries(
+    {
+        "version": maybe(st.just("4.1")),
+        "rsize": maybe(COUNTS),
+        "wsize": maybe(COUNTS),
+        "proto": maybe(st.just("tcp")),
+        "hard": maybe(st.booleans()),
+        "nconnect": maybe(COUNTS),
+        "timeo": maybe(COUNTS),
+        "retrans": maybe(COUNTS),
+    }
+)
+SMB = st.fixed_dictionaries(
+    {
+        "version": maybe(st.just("3.1.1")),
+        "cache": maybe(st.just("strict")),
+        "rsize": maybe(COUNTS),
+        "wsize": maybe(COUNTS),
+        "hard": maybe(st.booleans()),
+        "channels": maybe(COUNTS),
+    }
+)
+MACHINE_STATES = st.fixed_dictionaries(
+    {
+        **dict.fromkeys(
+            ("kernel_release", "architecture", "os_id", "os_version", "python", "hypervisor_kind"), maybe(WORDS)
+        ),
+        **dict.fromkeys(("board_model", "cpu_model"), maybe(st.just("Example CPU (R) @ 3.00GHz"))),
+        **dict.fromkeys(
+            (
+                "cores",
+                "page_bytes",
+                "memory_bytes",
+                "memory_available_bytes",
+                "swap_bytes",
+                "swap_used_bytes",
+                "cpu_khz_lowest",
+                "cpu_khz_highest",
+                "uptime_s",
+            ),
+            maybe(COUNTS),
+        ),
+        **dict.fromkeys(("load_1m", "load_5m", "load_15m"), maybe(RATIOS)),
+        **dict.fromkeys(("io_pressure_avg10", "memory_pressure_avg10"), maybe(st.floats(0, 100))),
+        "hypervisor": st.booleans(),
+        "swap_on_zram": maybe(st.booleans()),
+        "governors": st.lists(st.sampled_from(["performance", "schedutil"]), max_size=2),
+        "temperature_highest_c": maybe(st.floats(-50, 200)),
+    }
+)
+
+
+@st.composite
+def targets(draw: st.DrawFn, number: int) -> Document:
+    start = {"id": f"t{number}", "label": draw(NAMES), "origin": draw(st.sampled_from(["user", "scratch"]))}
+    if draw(st.integers(0, 4)) == 0:
+        return {**start, "refusal": draw(REASONS)}
+    storage = draw(st.sampled_from(sorted(MEDIA)))
+    source = draw(st.sampled_from(["block", "nfs", "none"]))
+    return {
+        **start,
+        "size_bytes": draw(SIZES),
+        "storage_class": storage,
+        "medium": MEDIA[storage],
+        "file_system": {
+            "type": draw(st.sampled_from(["ext4", "nfs4", "fuse.sshfs", "9p"])),
+            "options": draw(
+                st.lists(st.sampled_from(["rw", "vers=4.2", "compress=zstd:3", "rsize=131072"]), max_size=4)
+            ),
+            "nfs": draw(NFS) if storage == "nfs" else None,
+            "smb": draw(SMB) if storage == "smb" else None,
+        },
+        "devices": draw(st.lists(DEVICES, max_size=3)),
+        "link": draw(
+            maybe(st.fixed_dictionaries({"speed_mbit": maybe(COUNTS), "mtu": maybe(COUNTS), "kind": maybe(CODES)}))
+        ),
+        "unseen_caches": draw(st.lists(CODES, max_size=3)),
+        "proof": {"source": source, "reason": draw(CODES) if source == "none" else None},
+        "read_ahead_kb": draw(maybe(COUNTS)),
+    }
+
+
+@st.composite
+def identities(draw: st.DrawFn, medium: str) -> Document:
+    kind = draw(st.sampled_from(["dd_read", "dd_reread", "fio_read"]))
+    block_bytes = draw(st.sampled_from([4096, 65536, 8388608]))
+    start = {"kind": kind, "medium": medium, "direct": draw(st.booleans()), "block_bytes": block_bytes}
+    if kind != "fio_read":
+        return {**start, "read_bytes": draw(SIZES)}
+    return {
+        **start,
+        "pattern": draw(st.sampled_from(["random", "sequential"])),
+        "queue_depth": draw(st.integers(1, 64)),
+        "engine": draw(st.sampled_from(["io_uring", "libaio"])),
+    }
+
+
+@st.composite
+def repeats(draw: st.DrawFn, case: str, number: int, by_fio: bool) -> Document:
+    figure = draw(st.integers(0, 5)) > 0
+    # Rates from 1 B/s to 1 TB/s, whose bytes a document holds exactly.
+    size, duration_s = draw(st.integers(10**6, 10**12)), draw(st.floats(1.0, 1e6))
+    verdict = draw(st.sampled_from(["delivered", "served_from_cache", "extra_traffic", "not_decidable"]))
+    proved = verdict != "not_decidable"
+    fio = {
+        "iops": draw(RATIOS),
+        "ios": draw(COUNTS),
+        "latency_mean_s": draw(maybe(SECONDS)),
+        "depth_by_levels": draw(maybe(RATIOS)),
+        "share_at_depth": draw(maybe(SHARES)),
+        "depth_by_device": draw(maybe(RATIOS)),
+        "device_requests_per_io": draw(maybe(RATIOS)),
+    }
+    roles = {"record": "record.json", "stdout": "stdout", "stderr": "stderr", **({"fio": "fio.json"} if by_fio else {})}
+    return {
+        "number": number,
+        "started_at": draw(INSTANTS),
+        "asked_bytes": draw(COUNTS),
+        "bytes": size if figure else None,
+        "duration_s": duration_s if figure else None,
+        "bandwidth_bytes_per_s": size / duration_s if figure else None,
+        "wall_s": draw(SECONDS),
+        "exit_status": 0 if figure else draw(maybe(st.integers(1, 255))),
+        "seed": draw(maybe(COUNTS)),
+        "proof": {
+            "verdict": verdict,
+            "delivered_bytes": draw(COUNTS if proved else maybe(COUNTS)),
+            "ratio": draw(RATIOS) if proved else None,
+        },
+        "process_read_bytes": draw(maybe(COUNTS)),
+        "network_received_bytes": draw(maybe(COUNTS)),
+        "resident_before": draw(maybe(SHARES)),
+        "resident_after": draw(maybe(SHARES)),
+        "fio": fio if by_fio and figure else None,
+        "raw": {role: draw(raw_files(f"cases/{case}/r{number}/{name}")) for role, name in roles.items()},
+    }
+
+
+@st.composite
+def cases(draw: st.DrawFn, number: int, target: Document) -> Document:
+    identity = draw(identities(target.get("medium") or draw(st.sampled_from(["block", "network"]))))
+    case_id = f"case-{number}.{target['id']}"
+    status = "skipped" if "refusal" in target else draw(st.sampled_from(["measured", "skipped", "failed", "not_run"]))
+    count = {"measured": draw(st.integers(1, 4)), "failed": draw(st.integers(0, 2))}.get(status, 0)
+    numbers = range(1, count + 1)
+    found = [draw(repeats(case_id, repeat, identity["kind"] == "fio_read")) for repeat in numbers]
+    verdict = draw(st.sampled_from(["valid", "doubtful", "invalid"])) if found else "not_measured"
+    with_issues = verdict in ("doubtful", "invalid")
+    return {
+        "id": case_id,
+        "target": target["id"],
+        "identity": identity,
+        "extent": draw(st.sampled_from(["whole_file", "first_blocks", "one_pass", "time_limited"])),
+        "status": status,
+        "reason": None if status == "measured" else draw(REASONS),
+        "repeats": found,
+        "validity": {
+            "verdict": verdict,
+            "issues": draw(st.lists(ISSUES, min_size=1, max_size=3)) if with_issues else [],
+        },
+    }
+
+
+@st.composite
+def results(draw: st.DrawFn) -> Document:
+    """A whole result document."""
+    files = [draw(targets(number)) for number in range(1, draw(st.integers(1, 3)) + 1)]
+    measured = [draw(cases(number, draw(st.sampled_from(files)))) for number in range(draw(st.integers(0, 4)))]
+    complete = draw(st.booleans())
+    verdict = draw(st.sampled_from(["valid", "doubtful", "invalid", "not_measured"]))
+    return {
+        "format": "rerig-result",
+        "format_version": "1.0",
+        "run": {
+            "id": draw(st.from_regex(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{6}", fullmatch=True)),
+            "started_at": draw(maybe(INSTANTS)),
+            "finished_at": draw(INSTANTS if complete else maybe(INSTANTS)),
+            "complete": complete,
+            "stopped_by": None if complete else draw(st.sampled_from([None, "signal", "error"])),
+        },
+        "suite": {"name": "storage", "version": "1.0", "sha256": draw(SHA256)},
+        "agent": {"version": "0.1.0", "sha256": draw(SHA256)},
+        "builder": {"version": "0.1.0"},
+        "labels": draw(st.dictionaries(st.from_regex(r"[a-z][a-z0-9_-]{0,31}", fullmatch=True), TEXTS, max_size=3)),
+        "machine": {
+            "before": draw(maybe(MACHINE_STATES)),
+            "after": draw(maybe(MACHINE_STATES)),
+            "tools": {"dd": draw(maybe(WORDS)), "fio": draw(maybe(WORDS)), "python": draw(maybe(WORDS))},
+        },
+        "targets": files,
+        "cases": measured,
+        "validity": {"verdict": verdict, "issues": [] if verdict == "valid" else draw(st.lists(ISSUES, max_size=2))},
+        "raw": {"files": [draw(raw_files(name)) for name in ("plan.json", "journal.jsonl")]},
+    }

@@ -1,0 +1,267 @@
+"""Verdicts on published claims: each parameter and each side of each interval counts."""
+
+import copy
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rerig.compare import PARAMETERS, Difference, compare_with_published, judge_figure
+from rerig.published import Figure, load_published
+from rerig.schema import validate
+from rerig.stats import Sample
+
+from .small_results import FIO_QD1, LOCAL_DD, NFS_DD, case, result
+
+NAS, JETSON = load_published("nas-vs-local-2026"), load_published("jetson-moe-ssd-2026")
+
+
+def row_of(claim, *cases, published=NAS, **rest):
+    rows = [row for row in compare_with_published(result(*cases, **rest), published).rows if row.claim == claim]
+    assert len(rows) == 1
+    return rows[0]
+
+
+def claim_of(claim_id, published=NAS):
+    return next(claim for claim in published["claims"] if claim["id"] == claim_id)
+
+
+def published_with(claim):
+    return {"id": "one", "claims": [claim]}
+
+
+def test_a_rerun_of_the_nas_post_is_consistent():
+    row = row_of("nfs-dd-8m", case(NFS_DD, [113e6, 114.2e6, 114.1e6]))
+    assert row.verdict == "consistent"
+    assert row.interval == (pytest.approx(111.14e6, abs=1e4), pytest.approx(116.19e6, abs=1e4))
+    assert (row.published_n, row.our_n, row.target) == (3, 3, "a.bin")
+    assert row.ratio == pytest.approx(row.our_mean / row.published_mean)
+
+
+def test_a_faster_link_differs_by_how_much():
+    row = row_of("nfs-dd-8m", case(NFS_DD, [1136.6e6, 1136.7e6, 1136.7e6]))
+    assert row.verdict == "differs"
+    assert row.words == "differs by +900 %"
+
+
+def test_a_slightly_slower_disk_differs_by_one_decimal():
+    row = row_of("local-dd-8m", case(LOCAL_DD, [1.40e9, 1.40e9, 1.40e9]))
+    assert row.words == "differs by -3.7 %"
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS["dd_read"])
+def test_deleting_a_parameter_on_our_side_makes_the_cases_unlike(parameter):
+    identity = {key: value for key, value in NFS_DD.items() if key != parameter}
+    row = row_of("nfs-dd-8m", case(identity, [114e6] * 3))
+    assert row.verdict == "unlike"
+    assert row.differences == (Difference(parameter, NFS_DD[parameter], "missing"),)
+    assert row.ratio is None
+
+
+@pytest.mark.parametrize("parameter", ["kind", "medium"])
+def test_deleting_kind_or_medium_on_our_side_leaves_the_claim_without_a_case(parameter):
+    identity = {key: value for key, value in NFS_DD.items() if key != parameter}
+    assert row_of("nfs-dd-8m", case(identity, [114e6] * 3)).verdict == "not_measured"
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS["fio_read"])
+def test_deleting_a_parameter_on_the_published_side_makes_the_cases_unlike_also_if_it_was_not_stated(parameter):
+    claim = copy.deepcopy(claim_of("nvme-rand-64k-qd1", JETSON))
+    ours = case(FIO_QD1, [200e6] * 3)
+    assert row_of(claim["id"], ours, published=published_with(claim)).verdict == "too_loose"
+    del claim["identity"][parameter]
+    row = row_of(claim["id"], ours, published=published_with(claim))
+    assert row.verdict == "unlike"
+    assert [found.parameter for found in row.differences] == [parameter]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"), [("direct", False), ("block_bytes", 4194304), ("read_bytes", 4294967296)]
+)
+def test_a_stated_parameter_that_differs_makes_the_cases_unlike(parameter, value):
+    row = row_of("nfs-dd-8m", case({**NFS_DD, parameter: value}, [114e6] * 3))
+    assert row.verdict == "unlike"
+    assert row.differences == (Difference(parameter, NFS_DD[parameter], value),)
+
+
+def test_unlike_cases_say_what_differs_in_words():
+    row = row_of("nfs-dd-8m", case({**NFS_DD, "direct": False, "block_bytes": 4194304}, [114e6] * 3))
+    assert row.words == (
+        "unlike, not compared: O_DIRECT off here, on published; block size 4,194,304 here, 8,388,608 published"
+    )
+
+
+def test_a_parameter_that_only_a_newer_result_knows_makes_the_cases_unlike():
+    row = row_of("nfs-dd-8m", case({**NFS_DD, "threads": 2}, [114e6] * 3))
+    assert row.differences == (Difference("threads", "missing", 2),)
+
+
+def test_not_stated_on_our_side_matches_nothing():
+    assert row_of("nfs-dd-8m", case({**NFS_DD, "block_bytes": "not stated"}, [114e6] * 3)).verdict == "unlike"
+
+
+def test_the_nearest_case_is_the_one_shown_as_unlike():
+    far = case({**NFS_DD, "direct": False, "block_bytes": 512, "read_bytes": 512}, [114e6], number=1)
+    near = case({**NFS_DD, "read_bytes": 1073741824}, [114e6], number=2)
+    assert row_of("nfs-dd-8m", far, near).case == "case-2.t1"
+
+
+def test_the_other_file_size_of_the_reread_is_another_measurement():
+    """30 whole blocks of a user's file are not the post's 253,815,318 bytes."""
+    ours = {**NFS_DD, "kind": "dd_reread", "read_bytes": 251658240}
+    assert row_of("nfs-reread-250m", case(ours, [114e6] * 5)).verdict == "unlike"
+    row = row_of("nfs-reread-250m", case({**ours, "read_bytes": 253815318}, [114.2e6] * 5))
+    assert row.verdict == "consistent"
+    assert "block size not stated in the source; here 8,388,608" in row.notes
+    assert any("only its last digit" in note for note in row.notes)
+
+
+def test_a_claim_about_the_network_is_not_answered_by_a_local_disk():
+    row = row_of("nfs-dd-8m", case({**NFS_DD, "medium": "block"}, [114e6] * 3))
+    assert row.verdict == "not_measured"
+    assert row.notes == ("this result has no dd_read case on a network target",)
+
+
+def test_what_the_post_does_not_state_is_noted_and_the_figure_is_too_loose():
+    row = row_of("nvme-rand-64k-qd1", case(FIO_QD1, [311e6, 312e6, 313e6]), published=JETSON)
+    assert row.verdict == "too_loose"
+    assert row.interval is None
+    assert row.ratio == pytest.approx(1.56)
+    assert row.words == "published figure too loose to decide (ratio 1.56)"
+    assert "the source states no number of repeats for this figure" in row.notes
+    assert "fio engine not stated in the source; here io_uring" in row.notes
+    assert "O_DIRECT not stated in the source; here on" in row.notes
+
+
+def test_every_published_fio_point_finds_only_its_own_case():
+    depths = [case({**FIO_QD1, "queue_depth": depth}, [1e8], number=depth) for depth in (1, 2, 4)]
+    rows = {row.claim: row for row in compare_with_published(result(*depths), JETSON).rows}
+    assert [rows[f"nvme-rand-64k-qd{depth}"].case for depth in (1, 2, 4)] == [c["id"] for c in depths]
+    assert rows["nvme-rand-128k-qd8"].verdict == rows["nvme-seq-1m"].verdict == "unlike"
+
+
+def test_doubts_of_the_case_and_of_the_run_are_noted_once_each():
+    ours = case(NFS_DD, [114e6] * 3, verdict="doubtful", codes=["spread_high", "extra_traffic", "spread_high"])
+    row = row_of("nfs-dd-8m", ours, codes=["background_load"])
+    assert row.verdict == "consistent"
+    assert "doubtful: spread_high, extra_traffic" in row.notes
+    assert "the whole run is doubtful: background_load" in row.notes
+
+
+@pytest.mark.parametrize(
+    ("ours", "note"),
+    [
+        (case(NFS_DD, [114e6] * 3, verdict="invalid", codes=["short_read"]), "measured, but invalid: short_read"),
+        (case(NFS_DD, [], status="skipped", verdict="not_measured"), "skipped: fio is not installed"),
+        (case(NFS_DD, [], status="not_run", verdict="not_measured"), "not run: fio is not installed"),
+        (case(NFS_DD, [None], status="failed", verdict="invalid", codes=["x"]), "failed: fio is not installed"),
+    ],
+)
+def test_what_gave_no_usable_figure_is_not_compared_and_says_why(ours, note):
+    row = row_of("nfs-dd-8m", ours)
+    assert (row.verdict, row.notes, row.ratio) == ("not_measured", (note,), None)
+
+
+def test_a_repeat_that_failed_is_left_out_of_the_mean():
+    row = row_of("nfs-dd-8m", case(NFS_DD, [114e6, None, 113e6]))
+    assert (row.our_n, row.our_mean) == (2, 113.5e6)
+
+
+def test_two_targets_answer_one_claim_in_a_row_each():
+    first, second = case(NFS_DD, [114e6] * 3), case(NFS_DD, [57e6] * 3, target="t2")
+    rows = compare_with_published(result(first, second), NAS).rows
+    answers = [(row.target, row.verdict) for row in rows if row.claim == "nfs-dd-8m"]
+    assert answers == [("a.bin", "consistent"), ("b.bin", "differs")]
+
+
+def test_an_empty_result_measures_nothing():
+    assert {row.verdict for row in compare_with_published(result(), NAS).rows} == {"not_measured"}
+
+
+# The interval itself.
+
+
+@pytest.mark.parametrize("direction", [-1, 1])
+def test_just_inside_is_consistent_and_just_outside_differs(direction):
+    figure = Figure(29.6, 0.3, 3, 0.1)
+    half = 1.0541 + 0.05
+    assert judge_figure(figure, Sample(3, 29.6 + direction * (half - 0.001), 0.1))[0] == "consistent"
+    assert judge_figure(figure, Sample(3, 29.6 + direction * (half + 0.001), 0.1))[0] == "differs"
+
+
+def test_half_the_last_digit_is_part_of_the_interval():
+    ours = Sample(5, 114.4, 0.0)
+    assert judge_figure(Figure(114.0, 0.0, 5, 1.0), ours)[0] == "consistent"
+    assert judge_figure(Figure(114.0, 0.0, 5, 0.1), ours)[0] == "differs"
+
+
+def test_a_spread_that_nothing_could_contradict_is_too_loose_inside_and_differs_outside():
+    """2.25 with sd 0.67 and n 3 predicts 2.25 +- 2.35."""
+    figure = Figure(2.25, 0.67, 3, 0.01)
+    assert judge_figure(figure, Sample(3, 1.0, 0.1))[0] == "too_loose"
+    assert judge_figure(figure, Sample(3, 9.0, 0.1))[0] == "differs"
+
+
+def test_an_interval_of_just_half_the_figure_still_decides():
+    assert judge_figure(Figure(100.0, 0.0, 3, 100.0), Sample(3, 120.0, 1.0))[0] == "consistent"
+    assert judge_figure(Figure(100.0, 0.0, 3, 100.2), Sample(3, 120.0, 1.0))[0] == "too_loose"
+
+
+@pytest.mark.parametrize(
+    ("figure", "lacking"),
+    [
+        (Figure(200.0, None, None, 1.0), "number of repeats"),
+        (Figure(200.0, 4.0, None, 1.0), "number of repeats"),
+        (Figure(200.0, None, 5, 1.0), "spread"),
+        (Figure(200.0, None, 1, 1.0), "spread"),
+        (Figure(200.0, 0.0, 1, 1.0), "spread"),
+    ],
+)
+def test_without_n_or_spread_nothing_is_decided_however_far_away(figure, lacking):
+    verdict, interval, notes = judge_figure(figure, Sample(3, 1e6, 1.0))
+    assert (verdict, interval) == ("too_loose", None)
+    assert notes == (f"the source states no {lacking} for this figure",)
+
+
+@pytest.mark.parametrize(("mean", "verdict"), [(129.9, "differs"), (130.6, "consistent"), (487.4, "differs")])
+def test_a_range_is_its_own_interval_with_half_a_digit_on_each_side(mean, verdict):
+    assert judge_figure(Figure(200.0, None, 8, 1.0, 131.0, 269.0), Sample(3, mean, 1.0))[0] == verdict
+
+
+def test_a_range_says_how_often_chance_alone_leaves_it():
+    _, _, notes = judge_figure(Figure(200.0, None, 8, 1.0, 131.0, 269.0), Sample(3, 300.0, 1.0))
+    assert notes == ("the source gives a range of 8 repeats: by chance alone a new one lies outside in 2 cases of 9",)
+    _, _, notes = judge_figure(Figure(200.0, None, None, 1.0, 131.0, 269.0), Sample(3, 300.0, 1.0))
+    assert "without the number of repeats" in notes[0]
+
+
+def test_a_range_as_wide_as_the_figure_decides_nothing_inside():
+    assert judge_figure(Figure(309.0, None, 8, 1.0, 131.0, 487.0), Sample(3, 300.0, 1.0))[0] == "too_loose"
+
+
+@given(
+    mean=st.floats(1e6, 1e10),
+    share=st.floats(1e-6, 0.05),
+    n=st.integers(2, 30),
+    m=st.integers(1, 30),
+    sign=st.sampled_from([-1, 1]),
+)
+def test_moving_a_value_past_the_interval_changes_the_verdict(mean, share, n, m, sign):
+    figure = Figure(mean, mean * share, n, mean * 1e-3)
+    verdict, interval, _ = judge_figure(figure, Sample(m, mean, 1.0))
+    assert interval is not None
+    half = (interval[1] - interval[0]) / 2
+    assert verdict in ("consistent", "too_loose")
+    assert judge_figure(figure, Sample(m, mean + sign * half * 0.999, 1.0))[0] == verdict
+    assert judge_figure(figure, Sample(m, mean + sign * half * 1.001, 1.0))[0] == "differs"
+
+
+def test_a_comparison_is_of_documents_as_they_are_validated(request):
+    path = request.config.rootpath / "schemas/examples/valid/result/nas-and-local-disk.json"
+    document = json.loads(path.read_text("utf-8"))
+    assert validate(document) == []
+    rows = {(row.claim, row.target): row for row in compare_with_published(document, NAS).rows}
+    assert rows["nfs-dd-8m", "flux.safetensors"].verdict == "differs"
+    assert rows["local-dd-8m", "flux.safetensors"].verdict == "consistent"
+    assert rows["nfs-reread-250m", "flux.safetensors"].verdict == "unlike"
