@@ -130,7 +130,8 @@ def _swap_on_zram(text: Any) -> bool | None:
 def _pressure(texts: Any, kind: str) -> float | None:
     text = texts.get(kind) if isinstance(texts, dict) else None
     some = _parsed(parse_pressure, text).get("some")
-    return _fraction(some.get("avg10")) if isinstance(some, dict) else None
+    share = _fraction(some.get("avg10")) if isinstance(some, dict) else None
+    return None if share is None else min(share, 100.0)
 
 
 def _governors(values: Any) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 __all__ = ["KnownEvidence", "known_device", "read_evidence", "shown_name"]
 
 _DEVICE_STRINGS = ("partition_of", "model", "transport", "dm_kind", "md_level", "scheduler", "pci_vendor")
+_LONGEST_CHAIN = 64  # as many as a result holds
 _DEVICE_NUMBERS = ("size_bytes", "logical_block_bytes", "read_ahead_kb", "max_sectors_kb")
 
 
@@ -101,7 +102,7 @@ def known_device(device: Any) -> dict[str, Any] | None:
 
 def _chain(value: Any) -> list[dict[str, Any]]:
     devices = [known_device(device) for device in value] if isinstance(value, list) else []
-    return [device for device in devices if device is not None]
+    return [device for device in devices if device is not None][:_LONGEST_CHAIN]
 
 
 def _mounts(value: Any) -> list[dict[str, Any]]:

@@ -137,5 +137,5 @@ def matching(value: Any, pattern: str) -> str | None:
 
 
 def non_negative(value: Any) -> int | None:
-    """`value` if it is a whole number of 0 or more, else None."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """`value` if it is a whole number from 0 to what JSON readers hold exactly (2^53 - 1), else None."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
