@@ -14,6 +14,7 @@ from rerig.errors import UserError
 
 INVENTORY = ROOT / "inventory" / "localhost"
 SYSTEM_PYTHON = Path("/usr/bin/python3")
+OUR_STDERR = 2
 BY_HAND = "apt-get install fio"
 
 
@@ -24,9 +25,8 @@ def install_tools() -> None:
     may become root, or when the playbook fails.
     """
     with tempfile.TemporaryDirectory(prefix="rerig-ansible-") as scratch:
-        done = subprocess.run(
-            playbook_command("tools.yml", become_flags()), env=_environment(scratch), stdout=sys.stderr, check=False
-        )
+        command = playbook_command("tools.yml", become_flags())
+        done = subprocess.run(command, env=_environment(scratch), stdout=OUR_STDERR, check=False)
     if done.returncode:
         raise UserError(f"The tools could not be installed (ansible-playbook: status {done.returncode}); see above.")
 

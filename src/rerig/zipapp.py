@@ -47,7 +47,11 @@ def build_agent(destination: str | Path) -> Agent:
 
 def agent_bytes(sources: Path = SOURCES) -> bytes:
     """The whole archive. A package's files are its .py files; whatever else lies about is left out."""
-    files = {f"rerig_agent/{path.relative_to(sources).as_posix()}": path.read_bytes() for path in sources.rglob("*.py")}
+    files = {
+        f"rerig_agent/{path.relative_to(sources).as_posix()}": path.read_bytes()
+        for path in sources.rglob("*.py")
+        if not path.name.startswith(".")  # an editor's
+    }
     files["__main__.py"] = MAIN
     buffer = io.BytesIO()
     buffer.write(SHEBANG)
