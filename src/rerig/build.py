@@ -5,14 +5,14 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from rerig_agent.classify import classify
-from rerig_agent.conditions import summarize
-
 from rerig import VERSION, doubts
 from rerig.build_repeat import build_repeat
 from rerig.doubts import issue, judge
 from rerig.machine import machine_issues
 from rerig.rundir import RawRun
+from rerig_agent.classify import classify
+from rerig_agent.conditions import summarize
+from rerig_agent.known_evidence import shown_name
 
 FORMAT = "rerig-result"
 FORMAT_VERSION = "1.0"
@@ -73,8 +73,17 @@ def _refusal(run: RawRun, target_id: str) -> dict[str, str] | None:
     """Why the target was not measured at all; one that stopped answering later was measured until then."""
     for event in run.events:
         if event["event"] == "target-refused" and event["target"] == target_id and event["code"] != "hung_later":
-            return {"code": event["code"], "sentence": event["sentence"]}
+            return _reason(run, target_id, event)
     return None
+
+
+def _reason(run: RawRun, target_id: str, event: dict[str, Any]) -> dict[str, str]:
+    """Code and sentence of an event, without the file's name: a name may look like an address or a path."""
+    sentence = event["sentence"]
+    path = (run.targets.get(target_id) or {}).get("path")
+    if path is not None:
+        sentence = sentence.replace(shown_name(path), "The file", 1)
+    return {"code": event["code"], "sentence": sentence}
 
 
 def _build_target(run: RawRun, target: dict[str, Any], classified: dict[str, Any] | None) -> dict[str, Any]:
@@ -85,7 +94,7 @@ def _build_target(run: RawRun, target: dict[str, Any], classified: dict[str, Any
     if classified is None:
         return {
             **block,
-            "refusal": {"code": "not_reached", "sentence": "the run stopped before it looked at this file"},
+            "refusal": {"code": "not_reached", "sentence": "The run stopped before it looked at this file."},
         }
     evidence = run.targets[target["id"]]
     proof = classified["proof"]
@@ -135,10 +144,10 @@ def _status(
     for event in run.events:
         if event.get("case") == case["id"] and event["event"] in ("case-skipped", "case-failed"):
             status = "skipped" if event["event"] == "case-skipped" else "failed"
-            return status, {"code": event["code"], "sentence": event["sentence"]}
+            return status, _reason(run, case["target"], event)
     if repeats:
-        return "failed", {"code": "tool_failed", "sentence": "no repeat gave a figure; the raw output tells why"}
-    return "not_run", {"code": "not_run", "sentence": "the run stopped before this case"}
+        return "failed", {"code": "tool_failed", "sentence": "No repeat gave a figure; the raw output tells why."}
+    return "not_run", {"code": "not_run", "sentence": "The run stopped before this case."}
 
 
 def _case_issues(

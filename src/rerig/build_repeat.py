@@ -15,6 +15,7 @@ from rerig.doubts import issue
 from rerig.proof import prove_bytes
 from rerig.rundir import RawRepeat
 from rerig_agent.parse import ParseError
+from rerig_agent.proof_source import PROOF_REASONS
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,8 @@ def _reading_issues(
         what = f"the device or server delivered {abs(moved):,} bytes {'fewer' if moved < 0 else 'more'} than were read"
         issues.append(issue(proof["verdict"], what, reading.bytes, proof["delivered_bytes"], number))
     elif proof["verdict"] == "not_decidable":
-        what = classified["proof"].get("reason") or "nothing here counts the bytes behind this file"
+        reason = classified["proof"]["reason"]
+        what = PROOF_REASONS.get(reason, "the counters of the device or server can't be read")
         issues.append(issue("bytes_not_provable", what, None, None, number))
     if reading.duration_s < doubts.SHORT_RUN_S and case["identity"]["kind"] == "fio_read":
         what = f"the run took {reading.duration_s:.2f} s"

@@ -16,11 +16,11 @@ def parse_labels(texts: list[str]) -> dict[str, str]:
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not re.fullmatch(r"[a-z][a-z0-9_-]{0,31}", key):
-            raise UserError(f"--label {text!r} must look like nas='4-bay, 10GbE' (a lower-case word, =, a text)", 2)
+            raise UserError(f"--label {text!r} must look like nas='4-bay, 10GbE' (a lower-case word, =, a text).", 2)
         if not value or len(value) > LONGEST_LABEL or not value.isprintable():
-            raise UserError(f"--label {key} must have a printable text of 1 to {LONGEST_LABEL} characters", 2)
+            raise UserError(f"--label {key} must have a printable text of 1 to {LONGEST_LABEL} characters.", 2)
         if key in labels:
-            raise UserError(f"--label {key} is given twice", 2)
+            raise UserError(f"--label {key} is given twice.", 2)
         labels[key] = value
     return labels
 
@@ -30,5 +30,5 @@ def parse_repeats(text: str) -> int | None:
     if not text:
         return None
     if not re.fullmatch(r"[0-9]{1,3}", text) or not 1 <= int(text) <= MOST_REPEATS:
-        raise UserError(f"--repeats {text!r} must be a number from 1 to {MOST_REPEATS}", 2)
+        raise UserError(f"--repeats {text!r} must be a number from 1 to {MOST_REPEATS}.", 2)
     return int(text)

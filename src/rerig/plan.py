@@ -16,9 +16,12 @@ PLAN_FORMAT_NUMBER = 1
 
 FIO_MISSING = {
     "code": "fio_missing",
-    "sentence": "fio is not installed; install it with 'sudo apt-get install fio' or run './inv rerun --install-tools'",
+    "sentence": "The program fio is not installed: run 'sudo apt-get install fio' or './inv rerun --install-tools'.",
 }
-DD_MISSING = {"code": "dd_missing", "sentence": "dd is not installed; install it with 'sudo apt-get install coreutils'"}
+DD_MISSING = {
+    "code": "dd_missing",
+    "sentence": "The program dd is not installed: run 'sudo apt-get install coreutils'.",
+}
 
 Document = dict[str, Any]
 
@@ -95,9 +98,9 @@ def _scratch_target(
     suite: Document, scratch: dict[str, Any], options: PlanOptions
 ) -> tuple[dict[str, Any], PlanTarget]:
     if scratch["refusal"] is not None:
-        raise UserError(f"no scratch file can be made here: {scratch['refusal']['sentence']}")
+        raise UserError(f"No scratch file can be made here: {scratch['refusal']['sentence']}")
     if not scratch["writable"]:
-        raise UserError("no scratch file can be made here: this user may not write there; choose --scratch DIR")
+        raise UserError("No scratch file can be made here: this user may not write there; choose --scratch DIR.")
     size_bytes = options.size_bytes or suite["scratch_bytes"]
     document = {
         "id": "t1",
@@ -204,17 +207,17 @@ def _plan_fio(
         estimate_s=estimate_s,
         estimate_bytes=estimate_bytes,
         limit_s=suite_case.get("limit_s", estimate.limit_seconds(runtime_limit_s)),
-        skip=_fio_skip(tools["fio"], usable, span_bytes, target.label),
+        skip=_fio_skip(tools["fio"], usable, span_bytes),
     )
 
 
-def _fio_skip(fio: dict[str, Any] | None, usable: list[str], span_bytes: int, label: str) -> dict[str, str] | None:
+def _fio_skip(fio: dict[str, Any] | None, usable: list[str], span_bytes: int) -> dict[str, str] | None:
     if fio is None:
         return FIO_MISSING
     if not usable:
-        return {"code": "no_engine", "sentence": "this fio has none of the engines that the suite asks for"}
+        return {"code": "no_engine", "sentence": "This fio has none of the engines that the suite asks for."}
     if span_bytes == 0:
-        return {"code": "file_too_short", "sentence": f"{label} is shorter than one block of this case"}
+        return {"code": "file_too_short", "sentence": "The file is shorter than one block of this case."}
     return None
 
 

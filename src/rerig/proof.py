@@ -64,7 +64,10 @@ def nfs_read_milliseconds(before: dict[str, Any], after: dict[str, Any]) -> tupl
 
 
 def _nfs(snapshot: dict[str, Any]) -> dict[str, Any]:
-    return dict(parse_mountstats(snapshot["mountstats"])[0])
+    text = snapshot["mountstats"]
+    if text is None:
+        raise ParseError("this mount has no statistics")
+    return dict(parse_mountstats(text)[0])
 
 
 def _server_read(snapshot: dict[str, Any]) -> int:

@@ -54,7 +54,7 @@ def make_plan(agent: LocalAgent, request: Request) -> Planned:
         target["classified"]["refusal"] for target in probe["targets"] if target["classified"]["refusal"] is not None
     ]
     if paths and len(refusals) == len(paths):
-        raise UserError("nothing can be measured: " + "; ".join(refusals))
+        raise UserError("Nothing can be measured. " + " ".join(refusals))
     return Planned(plan, refusals)
 
 

@@ -50,12 +50,12 @@ class RawRun:
 def read_run(run_dir: Path) -> RawRun:
     """The raw run in ``run_dir``. Raises UserError where it is no run directory or its plan is broken."""
     if not (run_dir / "plan.json").is_file():
-        raise UserError(f"{run_dir.name} is not a run directory: it has no plan.json")
+        raise UserError(f"{run_dir.name} is not a run directory: it has no plan.json.")
     files = [_raw_file(run_dir, run_dir / name) for name in RUN_FILES if (run_dir / name).is_file()]
     texts = {file.name: file.text for file in files}
     plan = _json(texts["plan.json"], "plan.json")
     if not isinstance(plan, dict) or plan.get("format") != "rerig-plan":
-        raise UserError(f"{run_dir.name} is not a run directory: its plan.json is no plan")
+        raise UserError(f"{run_dir.name} is not a run directory: its plan.json is no plan.")
     return RawRun(
         plan=plan,
         events=read_journal(run_dir),
@@ -95,4 +95,4 @@ def _json(text: str, name: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{name} in the run directory is damaged: it is not JSON") from error
+        raise UserError(f"{name} in the run directory is damaged: it is not JSON.") from error

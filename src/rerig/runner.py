@@ -45,9 +45,9 @@ class LocalAgent:
                 stdin=subprocess.DEVNULL,
             )
         except subprocess.TimeoutExpired as error:
-            raise UserError("the agent did not finish looking at the files: a mount may hang") from error
+            raise UserError("The agent did not finish looking at the files: a mount may hang.") from error
         if done.returncode != 0:
-            raise UserError("the agent failed: " + _last_line(done.stderr))
+            raise UserError("The agent failed: " + _last_line(done.stderr))
         report: dict[str, Any] = json.loads(done.stdout)
         return report
 
@@ -57,7 +57,7 @@ class LocalAgent:
             self._argv("commands", "--plan", str(plan_path)), capture_output=True, check=False, stdin=subprocess.DEVNULL
         )
         if done.returncode != 0:
-            raise UserError("the agent failed: " + _last_line(done.stderr))
+            raise UserError("The agent failed: " + _last_line(done.stderr))
         return done.stdout.decode("utf-8", "surrogateescape").splitlines()
 
     def run(self, plan_path: Path, run_dir: Path, on_event: Callable[[dict[str, Any]], None]) -> int:
@@ -74,7 +74,7 @@ class LocalAgent:
             complaint = agent.stderr.read() if agent.stderr else b""
             status = agent.wait()
         if status not in (0, 1) and status < 128:
-            raise UserError("the agent failed: " + _last_line(complaint))
+            raise UserError("The agent failed: " + _last_line(complaint))
         return status
 
     def _argv(self, *arguments: str) -> list[str]:

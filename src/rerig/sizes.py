@@ -15,12 +15,12 @@ def parse_size(text: str) -> int:
     """Bytes of ``4G`` or ``4GiB`` (4 * 1024**3), ``4GB`` (4 * 10**9) or ``4294967296``. Raises UserError."""
     match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([kmgt]?)(i?b)?\s*", text, re.IGNORECASE | re.ASCII)
     if match is None:
-        raise UserError(f"--size {text!r} is not a size: write 4G, 512M or a number of bytes", 2)
+        raise UserError(f"--size {text!r} is not a size: write 4G, 512M or a number of bytes.", 2)
     number, prefix, unit = match.group(1), match.group(2).lower(), (match.group(3) or "").lower()
     factor = _DECIMAL[prefix] if unit == "b" and prefix else _BINARY[prefix]
     size_bytes = int(float(number) * factor)
     if size_bytes < SMALLEST_BYTES:
-        raise UserError(f"--size {text} is too small to measure anything: the least is 1M", 2)
+        raise UserError(f"--size {text} is too small to measure anything: the least is 1M.", 2)
     return size_bytes
 
 

@@ -17,7 +17,7 @@ def new_run_directory(out: Path, run_id: str) -> Path:
     try:
         run_dir.mkdir(parents=True)
     except OSError as error:
-        raise UserError(f"the run directory can't be made in {out}: {error.strerror}; choose --out DIR") from error
+        raise UserError(f"The run directory can't be made in {out}: {error.strerror}; choose --out DIR.") from error
     return run_dir
 
 
@@ -36,7 +36,7 @@ def write_document(path: Path, document: dict[str, Any]) -> None:
         temporary.write_text(json.dumps(document, indent=2, allow_nan=False) + "\n", encoding="ascii")
         temporary.replace(path)
     except OSError as error:
-        raise UserError(f"{path.name} can't be written: {error.strerror}") from error
+        raise UserError(f"{path.name} can't be written: {error.strerror}.") from error
 
 
 def find_results(names: list[str]) -> list[Path]:
@@ -50,7 +50,7 @@ def find_results(names: list[str]) -> list[Path]:
         matches = [Path(name)] if Path(name).exists() else _glob(name)
         files = [file for match in matches for file in (_in_directory(match) if match.is_dir() else [match])]
         if not files:
-            raise UserError(f"{name}: no such file, and no result in it")
+            raise UserError(f"{name}: no such file, and no result in it.")
         found.update(dict.fromkeys(files))
     return list(found)
 

@@ -113,7 +113,7 @@ def _probe_scratch(directory: str) -> dict[str, Any]:
 
     found = collect_target(directory)
     if found["kind"] != "directory":
-        sentence = "the scratch directory is missing or is not a directory"
+        sentence = "The scratch directory is missing or is not a directory."
         return {
             "directory": directory,
             "evidence": found,

@@ -131,15 +131,17 @@ def run_child(
     try:
         outcome["timed_out"] = not _wait(watch, child.pid, started_s, limit_s, stall_s, stop, tick)
     finally:
-        if not watch.exited.is_set():
-            outcome["unkillable"] = not _end(child.pid, watch)
+        if watch.exited.is_set() or _end(child.pid, watch):
+            child.wait()
+        else:
+            outcome["unkillable"] = True
+            child.returncode = 0  # not ours to reap any more: without this its destructor would warn
     if outcome["unkillable"]:
         outcome["wall_s"] = time.monotonic() - started_s
-        child.returncode = 0  # not ours to reap any more: without this its destructor would warn
         return outcome
     outcome["wall_s"] = watch.ended_s - started_s
     outcome["child_io"] = watch.io_text
-    status = child.wait()
+    status = child.returncode
     if status < 0:
         outcome["signal"] = -status
     else:

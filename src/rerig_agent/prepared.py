@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator
 from . import classify, evidence
 from .child import StopFlag, Stopped
 from .journal import SCRATCH_PREFIX, Journal, remove_scratch
+from .known_evidence import shown_name
 from .scratch import ScratchError, create_scratch
 
 
@@ -33,10 +34,10 @@ class PreparedTarget:
 
     def hung(self, unkillable: bool) -> dict[str, str]:
         """The refusal for the rest of the run after a read that did not end in time."""
-        sentence = f"{self.label} did not answer in time"
+        sentence = f"{shown_name(self.path)} did not answer in time"
         if unkillable:
             sentence += "; its reading process is stuck in the kernel and can't be killed before the mount answers"
-        return {"code": "hung_later", "sentence": sentence}
+        return {"code": "hung_later", "sentence": sentence + "."}
 
 
 def prepare_target(
@@ -48,7 +49,7 @@ def prepare_target(
         return _judged(target["label"], target["path"])
     directory = evidence.collect_target(scratch["directory"])
     if directory["kind"] != "directory":
-        sentence = "the scratch directory {} can't be used: it is not a directory".format(target["label"])
+        sentence = "The scratch directory can't be used: it is missing or is not a directory."
         refusal: dict[str, str] | None = {"code": "scratch_failed", "sentence": sentence}
         return PreparedTarget(target["label"], scratch["directory"], directory, {}, refusal)
     refusal = scratch_refusal(directory, scratch["bytes"])

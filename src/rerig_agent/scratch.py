@@ -41,12 +41,12 @@ def check_space(directory: str, size_bytes: int) -> None:
     try:
         free = free_bytes(directory)
     except OSError as error:
-        raise ScratchError(f"the scratch directory can't be used: {error.strerror}") from error
+        raise ScratchError(f"The scratch directory can't be used: {error.strerror}.") from error
     if free < size_bytes + RESERVE_BYTES:
         needed = size_bytes + RESERVE_BYTES
         raise ScratchError(
-            f"the scratch file of {size_bytes / 2**30:.2f} GiB needs {needed / 2**30:.2f} GiB of free space "
-            f"and there is {free / 2**30:.2f} GiB; choose a smaller --size or another --scratch directory"
+            f"The scratch file of {size_bytes / 2**30:.2f} GiB needs {needed / 2**30:.2f} GiB of free space "
+            f"and there is {free / 2**30:.2f} GiB; choose a smaller --size or another --scratch directory."
         )
 
 
@@ -181,4 +181,4 @@ def _sentence(error: OSError) -> str:
         errno.EFBIG: "the file system can't hold a file of that size",
     }
     reason = reasons.get(error.errno or 0, error.strerror or str(error))
-    return f"the scratch file can't be written: {reason}"
+    return f"The scratch file can't be written: {reason}."

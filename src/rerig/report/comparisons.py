@@ -36,7 +36,7 @@ def print_published(result: dict[str, Any], published: str, as_json: bool) -> No
         ]
         plain_table(header, rows)
     if all(row.ratio is None for row in comparison.rows):
-        raise UserError(f"nothing in this result can be compared with {comparison.published_id}")
+        raise UserError(f"Nothing in this result can be compared with {comparison.published_id}.")
 
 
 def print_pair(first: dict[str, Any], second: dict[str, Any], as_json: bool) -> None:
@@ -60,7 +60,7 @@ def print_pair(first: dict[str, Any], second: dict[str, Any], as_json: bool) -> 
         ]
         plain_table(["read", "first", "second", "second/first", "verdict"], rows)
     if all(row.ratio is None for row in comparison.rows):
-        raise UserError("these two results have no measured case in common")
+        raise UserError("These two results have no measured case in common.")
 
 
 def print_published_list(as_json: bool) -> None:

@@ -37,7 +37,7 @@ def print_plan(plan: dict[str, Any], list_commands: Callable[[Path], list[str]],
         commands = iter(list_commands(path))
     for case in plan["cases"]:
         if case["skip"] is not None:
-            print(f"# {case['id']}: skipped, {case['skip']['sentence']}")
+            print(f"# {case['id']}: skipped. {case['skip']['sentence']}")
         else:
             print(
                 f"# {case['id']}: {len(case['repeats'])} × about {format_seconds(case['estimate_s'])}, "

@@ -120,7 +120,7 @@ def _claim_lines(
 def _print_reasons(result: dict[str, Any]) -> None:
     """Why cases have no figure, each sentence once."""
     sentences = dict.fromkeys(case["reason"]["sentence"] for case in result["cases"] if case["reason"] is not None)
-    print_lines([f"Not measured: {sentence}." for sentence in sentences])
+    print_lines([f"Not measured: {sentence}" for sentence in sentences])
 
 
 def _print_doubts(result: dict[str, Any]) -> None:

@@ -37,7 +37,7 @@ def validate(context: Context) -> None:
         failures += problem is not None
         print(f"{path}: valid" if problem is None else problem, file=sys.stderr if problem else sys.stdout)
     if failures:
-        raise UserError(f"{failures} of the documents are not valid")
+        raise UserError(f"{failures} of the documents are not valid.")
 
 
 @task(
@@ -56,7 +56,7 @@ def compare_(_context: Context, result: str, published: str = "", with_: str = "
     from rerig.report import comparisons
 
     if bool(published) == bool(with_):
-        raise UserError("give either --published ID or --with FILE", 2)
+        raise UserError("Give either --published ID or --with FILE.", 2)
     document = load_valid_document(_one_result(result), "rerig-result")
     if published:
         comparisons.print_published(document, published, as_json=json)
