@@ -224,7 +224,7 @@ def tracked_texts() -> list[tuple[str, str]]:
 REGISTRIES = tuple("".join(pieces) for pieces in (
     ("py", "pi.org"), ("python", "hosted"), ("npm", "js"), ("debian", ".org"), ("ubuntu", ".com"), ("crates", ".io")
 ))  # fmt: skip
-PLACE = re.compile(r"(?<![\w.$}/-])/(?:work|root|opt/wheels|opt/py" + r"pi)/[\w.]")
+PLACE = re.compile(r"(?<![\w.$}/-])/(?:work/(?:main|shared)|root/\.py" + r"env|opt/wheels|opt/py" + r"pi|tmp/v)/")
 
 
 @pytest.mark.parametrize("host", REGISTRIES)
