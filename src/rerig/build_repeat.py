@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rerig_agent.parse.dd import parse_dd
 from rerig_agent.parse.fio import achieved_depth, depth_share, parse_fio
-from rerig_agent.parse.procfs import parse_net_dev, parse_process_io
 
 from rerig import doubts
 from rerig.depth import depth_issues, device_depth
@@ -15,6 +13,8 @@ from rerig.doubts import issue
 from rerig.proof import prove_bytes
 from rerig.rundir import RawRepeat
 from rerig_agent.parse import ParseError
+from rerig_agent.parse.dd import parse_dd
+from rerig_agent.parse.procfs import parse_net_dev, parse_process_io
 from rerig_agent.proof_source import PROOF_REASONS
 
 
@@ -169,7 +169,8 @@ def _seed(case: dict[str, Any], number: int) -> int | None:
 def _fraction(residency: dict[str, Any]) -> float | None:
     if residency["resident_bytes"] is None or not residency["file_bytes"]:
         return None
-    return round(min(1.0, float(residency["resident_bytes"]) / residency["file_bytes"]), 6)
+    share = float(residency["resident_bytes"]) / float(residency["file_bytes"])
+    return round(min(1.0, share), 6)
 
 
 def _process_read_bytes(record: dict[str, Any]) -> int | None:

@@ -54,7 +54,7 @@ def limit_seconds(estimate_s: float) -> float:
 
 def plan_seconds(plan: dict[str, Any]) -> float:
     """Seconds of all repeats that will run, without the scratch file."""
-    return sum(case["estimate_s"] * len(case["repeats"]) for case in plan["cases"] if case["skip"] is None)
+    return sum(float(case["estimate_s"]) * len(case["repeats"]) for case in plan["cases"] if case["skip"] is None)
 
 
 def plan_bytes(plan: dict[str, Any]) -> int:

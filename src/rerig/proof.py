@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rerig_agent.parse.diskstats import SECTOR_BYTES, parse_stat, stat_delta
-from rerig_agent.parse.mountstats import parse_mountstats
-
 from rerig.doubts import CACHE_RATIO, EXTRA_RATIO
 from rerig_agent.parse import ParseError
+from rerig_agent.parse.diskstats import SECTOR_BYTES, parse_stat, stat_delta
+from rerig_agent.parse.mountstats import parse_mountstats
 
 PAGE_SLACK_BYTES = 4096  # a direct read of an odd size is rounded up to the block size
 

@@ -42,6 +42,8 @@ def format_rate(bytes_per_s: float) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """``45 s`` or ``2 min 30 s``."""
+    """``0.5 s``, ``45 s`` or ``2 min 30 s``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
     whole = round(seconds)
     return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60:02d} s"

@@ -133,15 +133,20 @@ def _probe_scratch(directory: str) -> dict[str, Any]:
 
 def _commands(arguments: argparse.Namespace) -> int:
     from .cases import build_argv
+    from .cases.fio_read import ALIAS_NAME
+    from .prepared import planned_path
 
     plan = _plan(arguments.plan)
     if plan is None:
         return EXIT_USAGE
-    paths = {target["id"]: target.get("path") or "SCRATCH-FILE" for target in plan["targets"]}
     for case in plan["cases"]:
+        path = planned_path(plan, case)
         for repeat in case["repeats"]:
-            argv = build_argv(case, repeat, paths[case["target"]])
-            print("{}{}".format("# skipped: " if case.get("skip") else "", shlex.join(argv)))
+            argv = build_argv(case, repeat, path)
+            line = shlex.join(argv)
+            if "--filename=" + ALIAS_NAME in argv:  # fio would change this name, so it gets a link
+                line = "{} && {}".format(shlex.join(["ln", "-sfn", path, ALIAS_NAME]), line)
+            print("{}{}".format("# skipped: " if case.get("skip") else "", line))
     return 0
 
 

@@ -40,6 +40,20 @@ class PreparedTarget:
         return {"code": "hung_later", "sentence": sentence + "."}
 
 
+def scratch_path(directory: str, run_id: str, name: str) -> Path:
+    """Where the scratch file of a target, or of one case, of a run lies."""
+    return Path(directory) / f"{SCRATCH_PREFIX}{run_id}-{name}.bin"
+
+
+def planned_path(plan: dict[str, Any], case: dict[str, Any]) -> str:
+    """The file that a planned case will read; a scratch file need not exist yet."""
+    target = next(target for target in plan["targets"] if target["id"] == case["target"])
+    if "scratch" not in target:
+        return str(target["path"])
+    name = target["id"] if case["parameters"].get("scratch_bytes") is None else case["id"]
+    return os.fspath(scratch_path(target["scratch"]["directory"], plan["run_id"], name))
+
+
 def prepare_target(
     target: dict[str, Any], run_id: str, journal: Journal, stop: StopFlag, emit: Callable[..., None]
 ) -> PreparedTarget:
@@ -53,7 +67,7 @@ def prepare_target(
         refusal: dict[str, str] | None = {"code": "scratch_failed", "sentence": sentence}
         return PreparedTarget(target["label"], scratch["directory"], directory, {}, refusal)
     refusal = scratch_refusal(directory, scratch["bytes"])
-    path = Path(directory["real_path"]) / "{}{}-{}.bin".format(SCRATCH_PREFIX, run_id, target["id"])
+    path = scratch_path(directory["real_path"], run_id, target["id"])
     if refusal is None:
         try:
             _write(
@@ -90,7 +104,7 @@ def reread_file(
     if size_bytes is None or target.scratch is None:
         yield target.path, target.evidence
         return
-    path = target.scratch.with_name("{}{}-{}.bin".format(SCRATCH_PREFIX, run_id, case["id"]))
+    path = scratch_path(os.fspath(target.scratch.parent), run_id, case["id"])
     _write(path, size_bytes, journal, stop, None)
     try:
         yield str(path), evidence.collect_target(str(path))

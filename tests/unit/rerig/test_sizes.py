@@ -54,6 +54,6 @@ def test_rates_are_shown_as_the_posts_print_them(rate: float, text: str) -> None
     assert format_rate(rate) == text
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(3.2, "3 s"), (99.4, "99 s"), (150, "2 min 30 s")])
+@pytest.mark.parametrize(("seconds", "text"), [(3.21, "3.2 s"), (12.3, "12 s"), (99.4, "99 s"), (150, "2 min 30 s")])
 def test_times_are_shown_in_minutes_where_they_are_long(seconds: float, text: str) -> None:
     assert format_seconds(seconds) == text
