@@ -13,7 +13,7 @@ from rerig.errors import UserError
 from rerig.upkeep.environment import tool
 
 # A lock says what is installed, never where from: neither an address nor a folder of the machine that wrote it.
-PLACE = re.compile(r"[a-z]+://|^-|^\s*--(?!hash=sha256:)|(?:^|[\s=])/", re.MULTILINE)
+PLACE = re.compile(r"[a-z]+://|^-|(?:^|\s)--(?!hash=sha256:)|(?:^|[\s=])/", re.MULTILINE)
 
 
 class Lock(NamedTuple):

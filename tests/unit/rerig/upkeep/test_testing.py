@@ -1,0 +1,131 @@
+"""How the closing line is counted, and which Pythons are left out or failed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from rerig.errors import UserError
+from rerig.upkeep import lint, pythons, testing
+from rerig.upkeep.pythons import Python
+
+HERE = "{}.{}".format(*sys.version_info[:2])
+
+
+@pytest.fixture(autouse=True)
+def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(testing, "BUILD", tmp_path)
+
+
+def program(tmp_path: Path, body: str) -> str:
+    """A stand-in for a Python that runs pytest; $report is where the JUnit report goes."""
+    path = tmp_path / "python"
+    script = f"#!/bin/sh\nfor word; do case $word in --junitxml=*) report=${{word#*=}} ;; esac; done\n{body}\n"
+    path.write_text(script, "utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+def report(tests: int, failures: int = 0, errors: int = 0, skipped: int = 0) -> str:
+    suite = f'<testsuite tests="{tests}" failures="{failures}" errors="{errors}" skipped="{skipped}"/>'
+    return f'mkdir -p "${{report%/*}}"; echo \'<testsuites>{suite}</testsuites>\' > "$report"'
+
+
+def run(tmp_path: Path, body: str) -> tuple[testing.Counts, str]:
+    _, counts, text = testing._run(testing._pytest("a run", program(tmp_path, body), "tests", "not quiet"))
+    return counts, text
+
+
+def test_counts_come_from_pytests_report(tmp_path: Path) -> None:
+    counts, text = run(tmp_path, report(10, failures=1, errors=2, skipped=3) + "; echo shown; exit 1")
+    assert counts == testing.Counts(passed=4, failed=3, skipped=3)
+    assert text == "shown\n"
+
+
+def test_a_run_that_breaks_off_is_a_failure(tmp_path: Path) -> None:
+    assert run(tmp_path, "echo broken; exit 3") == (testing.Counts(failed=1), "broken\n")
+
+
+def test_a_run_that_breaks_off_after_its_tests_is_a_failure(tmp_path: Path) -> None:
+    assert run(tmp_path, report(4) + "; exit 1")[0] == testing.Counts(passed=4, failed=1)
+
+
+def test_an_old_report_is_not_counted(tmp_path: Path) -> None:
+    run(tmp_path, report(4))
+    assert run(tmp_path, "exit 1")[0] == testing.Counts(failed=1)
+
+
+def test_nothing_to_run_is_no_failure(tmp_path: Path) -> None:
+    assert run(tmp_path, "exit 5") == (testing.Counts(), "nothing to run")
+
+
+def test_a_run_that_does_not_end_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(testing, "LIMIT_S", 0.1)
+    assert run(tmp_path, "exec tail -f /dev/null") == (testing.Counts(failed=1), "not finished after 0.1 s")
+
+
+def test_skips_are_shown_with_their_reasons_when_all_is_well(tmp_path: Path) -> None:
+    body = f"echo dots; echo '=== {testing.SUMMARY} ==='; echo 'SKIPPED [1] no samples'"
+    _, text = run(tmp_path, f"{report(2, skipped=1)}; {body}")
+    assert text.startswith(testing.SUMMARY)
+    assert "no samples" in text
+    assert "dots" not in text
+
+
+def everything(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str, strict: bool = True) -> int:
+    stand_in = program(tmp_path, body)
+    monkeypatch.setattr(testing.sys, "executable", stand_in)
+    monkeypatch.setattr(lint, "run_checks", lambda: [lint.Outcome("ruff", True, "", 0.0)])
+    return testing.run_everything(strict)
+
+
+def test_the_last_line_counts_everything(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(testing, "find_pythons", dict)
+    assert everything(monkeypatch, tmp_path, report(5, skipped=1)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "9 passed, 0 failed, 2 skipped"  # twice the tests, and one check
+    assert sum("which this machine hasn't" in line for line in lines) == len(pythons.VERSIONS) - 1
+
+
+def test_one_failure_anywhere_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(testing, "find_pythons", dict)
+    assert everything(monkeypatch, tmp_path, report(5, failures=1)) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "9 passed, 2 failed, 0 skipped"
+
+
+@pytest.mark.parametrize(("strict", "status", "word"), [(True, 1, "FAILED"), (False, 0, "left out")])
+def test_a_python_that_cannot_be_tried_fails_only_a_full_run(
+    strict: bool,
+    status: int,
+    word: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(python: Python) -> str:
+        raise UserError("uv venv failed: no pip")
+
+    other = "3.8"
+    monkeypatch.setattr(testing, "find_pythons", lambda: {other: Python(other, "python3.8")})
+    monkeypatch.setattr(testing, "test_environment", fail)
+    assert everything(monkeypatch, tmp_path, report(5), strict) == status
+    assert f"{word}: the agent's tests on Python 3.8: uv venv failed: no pip" in capsys.readouterr().out
+
+
+def test_the_agents_tests_run_on_every_other_python(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = {version: Python(version, version) for version in pythons.VERSIONS}
+    monkeypatch.setattr(testing, "find_pythons", lambda: found)
+    monkeypatch.setattr(testing, "test_environment", lambda python: program(tmp_path, report(1)))
+    assert everything(monkeypatch, tmp_path, report(1)) == 0
+    shown = capsys.readouterr().out
+    assert [version for version in pythons.VERSIONS if f"agent on {version} (" in shown] == [
+        version for version in pythons.VERSIONS if version != HERE
+    ]
