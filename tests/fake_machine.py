@@ -42,7 +42,7 @@ class FakeMachine:
         given = {
             "dev": dev,
             "size": "2000000",
-            "stat": STAT,
+            "stat": STAT.rstrip("\n"),
             "queue__rotational": "0",
             "queue__logical_block_size": "512",
             "queue__read_ahead_kb": "128",
@@ -62,7 +62,7 @@ class FakeMachine:
     def partition(self, disk_place: str, name: str, dev: str) -> str:
         """A partition inside a disk's folder. Returns its kernel name."""
         place = f"{disk_place}/{name}"
-        for file, text in {"dev": dev, "size": "1000000", "stat": STAT, "partition": "1"}.items():
+        for file, text in {"dev": dev, "size": "1000000", "stat": STAT.rstrip("\n"), "partition": "1"}.items():
             self.write(f"/sys/devices/{place}/{file}", text + "\n")
         self._link(f"/sys/class/block/{name}", f"/sys/devices/{place}")
         self._link(f"/sys/dev/block/{dev}", f"/sys/devices/{place}")
@@ -91,14 +91,14 @@ class FakeMachine:
     def mount(self, dev: str, point: str, fs_type: str, source: str, options: str = "rw", root: str = "/") -> None:
         """One line of mountinfo more, with the kernel's octal escapes; later ones lie over earlier ones."""
         number = 20 + len(self._mounts)
-        below = [index for index, earlier in enumerate(self._points) if f"{point}/".startswith(earlier.rstrip("/") + "/")]
+        below = [
+            index for index, earlier in enumerate(self._points) if f"{point}/".startswith(earlier.rstrip("/") + "/")
+        ]
         self._points.append(point)
-        escaped = [_escaped(text) for text in (root, point, source, options)]
-        self._mounts.append(
-            "{} {} {} {} {} rw,relatime - {} {} {}\n".format(
-                number, 20 + max(below) if below else 1, dev, escaped[0], escaped[1], fs_type, escaped[2], escaped[3]
-            )
-        )
+        parent = 20 + max(below) if below else 1
+        place, device, shown = _escaped(point), _escaped(source), _escaped(options)
+        line = f"{number} {parent} {dev} {_escaped(root)} {place} rw,relatime - {fs_type} {device} {shown}"
+        self._mounts.append(line + "\n")
         self.write("/proc/self/mountinfo", "".join(self._mounts))
         (self.root / point.lstrip("/")).mkdir(parents=True, exist_ok=True)
 

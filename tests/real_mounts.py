@@ -21,7 +21,9 @@ class RealMounts:
     def __enter__(self) -> RealMounts:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._undo.__exit__(kind, error, trace)
 
     def mount(self, fs_type: str, source: str, point: Path, options: str = "") -> Path:

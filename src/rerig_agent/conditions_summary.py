@@ -91,7 +91,8 @@ def public_kernel_release(release: Any) -> str | None:
     if version is None:
         return None
     known = version.group(0)
-    for separator, word in re.findall(r"([-+.~_])([^-+.~]*)", release[version.end() :][:120]):
+    glued, *parts = re.split(r"([-+.~_])", release[version.end() :][:120])
+    for separator, word in [("-", glued)] * bool(glued) + list(zip(parts[::2], parts[1::2])):
         if word and not _RELEASE_WORDS.fullmatch(word):
             return known if known.endswith("-custom") else known + "-custom"
         known += separator + word

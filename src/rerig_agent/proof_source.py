@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .known_evidence import KnownEvidence
-from .storage_class import file_system_class
+from .storage_class import HOST_SHARES, file_system_class
 
 __all__ = ["PROOF_REASONS", "ProofSource", "proof_source"]
 
@@ -74,7 +74,7 @@ def _file_system_reason(known: KnownEvidence) -> str | None:
         storage = file_system_class(fs_type)
         if fs_type == "zfs":
             return "zfs"
-        if storage in ("9p", "virtiofs"):
+        if storage in ("9p", "virtiofs") or fs_type in HOST_SHARES:
             return "host_share"
         if storage in ("fuse", "smb"):
             return storage

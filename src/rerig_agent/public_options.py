@@ -63,6 +63,14 @@ _NUMBER_WORDS = """
     active_logs
 """
 _NUMBERS = frozenset(_NUMBER_WORDS.split())
+_FILE_SYSTEM_WORDS = """
+    ext2 ext3 ext4 xfs btrfs bcachefs f2fs jfs reiserfs nilfs2 zfs ntfs ntfs3 vfat msdos exfat hfs hfsplus apfs udf
+    iso9660 squashfs erofs cramfs romfs ubifs jffs2 minix ufs ocfs2 gfs2 zonefs overlay aufs ecryptfs tmpfs ramfs rootfs
+    devtmpfs hugetlbfs nfs nfs4 cifs smb3 smbfs ceph afs coda lustre beegfs gpfs orangefs pvfs2 9p virtiofs fuse fuseblk
+    proc sysfs cgroup cgroup2 debugfs tracefs securityfs configfs devpts mqueue bpf pstore efivarfs fusectl autofs
+    vboxsf prl_fs vmhgfs
+"""
+_FILE_SYSTEMS = frozenset(_FILE_SYSTEM_WORDS.split())
 _FUSE_WORDS = """
     sshfs rclone mergerfs gocryptfs encfs s3fs gcsfuse goofys glusterfs juicefs bindfs unionfs ntfs-3g ntfs exfat
     exfat-fuse lxcfs ceph-fuse mfs seaweedfs blobfuse2 mount-s3 fuse-overlayfs squashfuse zfs portal gvfsd-fuse lkl
@@ -89,18 +97,13 @@ def _is_public(option: str) -> bool:
 
 
 def public_fs_type(fs_type: Any) -> str:
-    """The kernel's name of a file system; of FUSE ones only well-known daemons keep theirs."""
-    if not isinstance(fs_type, str) or not fs_type:
+    """The kernel's name of a file system, or "unknown"; of FUSE ones only well-known daemons keep theirs."""
+    if not isinstance(fs_type, str):
         return "unknown"
     family, dot, daemon = fs_type.partition(".")
-    if dot:
-        return fs_type if family in ("fuse", "fuseblk") and daemon in _FUSE_KINDS else _plain_type(family)
-    return _plain_type(fs_type)
-
-
-def _plain_type(fs_type: str) -> str:
-    # Registered by kernel modules, so short and lower-case; anything else is not such a name.
-    return fs_type if re.fullmatch(r"[a-z0-9_]{1,16}", fs_type) else "unknown"
+    if dot and family in ("fuse", "fuseblk"):
+        return fs_type if daemon in _FUSE_KINDS else family
+    return fs_type if fs_type in _FILE_SYSTEMS else "unknown"
 
 
 def public_nfs(parsed: dict[str, Any]) -> dict[str, Any]:

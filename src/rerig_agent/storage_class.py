@@ -8,6 +8,7 @@ from typing import Any
 from .known_evidence import KnownEvidence
 
 __all__ = [
+    "HOST_SHARES",
     "NETWORK_FILE_SYSTEMS",
     "RAM_FILE_SYSTEMS",
     "drives",
@@ -19,6 +20,7 @@ __all__ = [
 
 RAM_FILE_SYSTEMS = frozenset({"tmpfs", "ramfs", "rootfs", "devtmpfs", "hugetlbfs"})
 NETWORK_FILE_SYSTEMS = frozenset({"afs", "ceph", "coda", "lustre", "beegfs", "gpfs", "orangefs", "pvfs2"})
+HOST_SHARES = frozenset({"vboxsf", "prl_fs", "vmhgfs"})
 _CLASSES = {
     "nfs": "nfs",
     "nfs4": "nfs",
@@ -68,7 +70,7 @@ def file_system_class(fs_type: str) -> str | None:
     """The class of a file system that has no disk of its own here, or None for those that have one."""
     if fs_type in _CLASSES:
         return _CLASSES[fs_type]
-    if fs_type in NETWORK_FILE_SYSTEMS:
+    if fs_type in NETWORK_FILE_SYSTEMS or fs_type in HOST_SHARES:
         return "other"
     return "fuse" if fs_type.split(".")[0] in ("fuse", "fuseblk") else None
 
@@ -128,10 +130,12 @@ def is_passed_through(drive: dict[str, Any]) -> bool:
 
 
 def medium_of(storage: str, known: KnownEvidence) -> str:
-    """ "block", "network", "host_share" or "other". "other" storage that a network lies before is "network"."""
+    """ "block", "network", "host_share" or "other". Storage of class "other" can be of any medium but "block"."""
     if storage == "other":
-        remote = any(mount["fs_type"] in NETWORK_FILE_SYSTEMS for mount in known.mounts_read[-1:])
-        if remote or any(drive["transport"] in _NETWORK_DISKS for drive in drives(known)):
+        fs_type = known.mounts_read[-1]["fs_type"] if known.mounts_read else ""
+        if fs_type in HOST_SHARES:
+            return "host_share"
+        if fs_type in NETWORK_FILE_SYSTEMS or any(drive["transport"] in _NETWORK_DISKS for drive in drives(known)):
             return "network"
     return _MEDIA.get(storage, "other")
 
@@ -152,7 +156,7 @@ def unseen_caches(known: KnownEvidence) -> list[str]:
         virtual = [known.hypervisor]
     present = {
         "nas_ram": bool(remote or classes & {"nfs", "smb"}),
-        "host_share": bool(classes & {"9p", "virtiofs"}),
+        "host_share": bool(classes & {"9p", "virtiofs"} or HOST_SHARES.intersection(types)),
         "fuse_daemon": "fuse" in classes,
         "zfs_arc": "zfs" in types or "zvol" in transports,
         "cache_tier": "bcache" in transports or any(device["dm_kind"] == "lvm_cache" for device in known.chain),

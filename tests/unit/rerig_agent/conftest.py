@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
-from fake_machine import FakeMachine
 
+from fake_machine import FakeMachine
 from rerig_agent.page_cache import file_system_magic
 
 TMPFS = 0x01021994
@@ -29,7 +29,7 @@ def disk_path(tmp_path: Path) -> Iterator[Path]:
     if on_disk:
         yield tmp_path
         return
-    folder = Path(tempfile.mkdtemp(prefix="rerig-test-", dir="/var/tmp"))  # noqa: S108 - a folder of our own in it
+    folder = Path(tempfile.mkdtemp(prefix="rerig-test-", dir="/var/tmp"))
     try:
         yield folder
     finally:
@@ -39,7 +39,7 @@ def disk_path(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def public_path() -> Iterator[Path]:
     """A folder on a disk that other users may enter; pytest's own are private."""
-    folder = Path(tempfile.mkdtemp(prefix="rerig-test-", dir="/var/tmp"))  # noqa: S108 - a folder of our own in it
+    folder = Path(tempfile.mkdtemp(prefix="rerig-test-", dir="/var/tmp"))
     folder.chmod(0o755)
     try:
         yield folder

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_machine import NVME_PLACE, SATA_PLACE, FakeMachine
 
+from fake_machine import NVME_PLACE, SATA_PLACE, FakeMachine
 from rerig_agent.block import describe_device, device_name, named_device
 
 PLACES = {
@@ -198,7 +198,7 @@ def test_a_mount_source_leads_to_a_device_by_link_kernel_name_or_mapper_name(mac
 
 
 def test_the_disks_of_this_machine_are_described() -> None:
-    names = [name for name in sorted(path.name for path in Path("/sys/class/block").glob("*"))]
+    names = sorted(path.name for path in Path("/sys/class/block").glob("*"))
     if not names:
         pytest.skip("this machine shows no block devices (a container)")
 

@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
-from real_mounts import RealMounts
 
+from real_mounts import RealMounts
 from rerig_agent import cache
 from rerig_agent.hung_guard import run_bounded
 from rerig_agent.page_cache import CallFailed, cachestat_pages, mincore_pages

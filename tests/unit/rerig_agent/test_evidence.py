@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_machine import NVME_PLACE, SATA_PLACE, FakeMachine
 
+from fake_machine import NVME_PLACE, SATA_PLACE, FakeMachine
 from rerig_agent.classify import classify
 from rerig_agent.evidence import collect_target
 
@@ -223,7 +223,9 @@ def test_a_new_file_in_an_overlay_folder_would_go_to_the_upper_layer(machine: Fa
 
 def test_an_overlay_whose_layers_are_elsewhere_is_unresolved(machine: FakeMachine) -> None:
     machine.disk(SATA_PLACE, "8:0")
-    machine.mount("0:53", "/", "overlay", "overlay", "rw,lowerdir=/var/lib/x/l/AB:/var/lib/x/l/CD,upperdir=/var/lib/x/d")
+    machine.mount(
+        "0:53", "/", "overlay", "overlay", "rw,lowerdir=/var/lib/x/l/AB:/var/lib/x/l/CD,upperdir=/var/lib/x/d"
+    )
 
     judged = machine.classify(machine.file("/model.bin"))
 
@@ -288,9 +290,9 @@ def test_a_partition_of_a_loop_device_leads_there_too(machine: FakeMachine) -> N
 
 
 def test_a_loop_device_over_memory_is_refused(machine: FakeMachine) -> None:
-    machine.mount("0:24", "/dev/shm", "tmpfs", "tmpfs")
+    machine.mount("0:24", "/ram disk", "tmpfs", "tmpfs")
 
-    judged = machine.classify(loop(machine, machine.file("/dev/shm/disk.img")))
+    judged = machine.classify(loop(machine, machine.file("/ram disk/disk.img")))
 
     assert (judged["storage_class"], judged["refusal_code"]) == ("ram", "loop_on_ram")
     assert judged["refusal"] == (
@@ -401,7 +403,14 @@ def test_an_iscsi_disk_is_a_network_with_a_block_counter(machine: FakeMachine) -
 @pytest.mark.parametrize(
     ("fs_type", "source", "options", "storage", "medium", "caches"),
     [
-        ("9p", "secret_share", "rw,sync,dirsync,access=client,msize=512000,trans=virtio", "9p", "host_share", ["host_share"]),
+        (
+            "9p",
+            "secret_share",
+            "rw,sync,dirsync,access=client,msize=512000,trans=virtio",
+            "9p",
+            "host_share",
+            ["host_share"],
+        ),
         ("virtiofs", "secret_share", "rw", "virtiofs", "host_share", ["host_share"]),
         ("fuse.sshfs", "someone@secret:/x", "rw,user_id=1000,group_id=1000", "fuse", "other", ["fuse_daemon"]),
         ("fuse.secretfs", "secret", "rw,max_read=131072", "fuse", "other", ["fuse_daemon"]),
@@ -515,7 +524,7 @@ def test_a_symlink_is_followed_to_the_mount_of_its_target(machine: FakeMachine) 
     "name",
     [
         "with spaces in it.bin",
-        "it's \"quoted\".bin",
+        'it\'s "quoted".bin',
         "a:b.bin",
         "new\nline",
         "tab\tand \\040 backslash",

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
-from real_mounts import RealMounts
 
+from real_mounts import RealMounts
 from rerig_agent.classify import classify
 from rerig_agent.counters import take
 from rerig_agent.evidence import collect_target
