@@ -101,6 +101,23 @@ def test_not_stated_on_our_side_matches_nothing():
     assert row_of("nfs-dd-8m", case({**NFS_DD, "block_bytes": "not stated"}, [114e6] * 3)).verdict == "unlike"
 
 
+@pytest.mark.parametrize("ours", ["missing", "not stated"])
+def test_a_parameter_that_the_post_does_not_state_must_still_be_known_here(ours):
+    claim = claim_of("nfs-reread-250m")
+    identity = {**claim["identity"], "block_bytes": ours}
+    if ours == "missing":
+        del identity["block_bytes"]
+    row = row_of(claim["id"], case(identity, [114e6] * 5))
+    assert row.differences == (Difference("block_bytes", "not stated", ours),)
+
+
+def test_a_parameter_that_both_sides_lack_is_not_the_same_on_both():
+    claim = copy.deepcopy(claim_of("nfs-dd-8m"))
+    del claim["identity"]["block_bytes"]
+    row = row_of("nfs-dd-8m", case(dict(claim["identity"]), [114e6] * 3), published=published_with(claim))
+    assert row.differences == (Difference("block_bytes", "missing", "missing"),)
+
+
 def test_the_nearest_case_is_the_one_shown_as_unlike():
     far = case({**NFS_DD, "direct": False, "block_bytes": 512, "read_bytes": 512}, [114e6], number=1)
     near = case({**NFS_DD, "read_bytes": 1073741824}, [114e6], number=2)
@@ -156,6 +173,7 @@ def test_doubts_of_the_case_and_of_the_run_are_noted_once_each():
         (case(NFS_DD, [], status="skipped", verdict="not_measured"), "skipped: fio is not installed"),
         (case(NFS_DD, [], status="not_run", verdict="not_measured"), "not run: fio is not installed"),
         (case(NFS_DD, [None], status="failed", verdict="invalid", codes=["x"]), "failed: fio is not installed"),
+        (case(NFS_DD, [114e6], status="failed", verdict="doubtful", codes=["x"]), "failed: fio is not installed"),
     ],
 )
 def test_what_gave_no_usable_figure_is_not_compared_and_says_why(ours, note):
