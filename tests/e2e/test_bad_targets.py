@@ -87,25 +87,37 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_any_file_name_is_measured_by_dd_and_fio(cli: Cli, name: str) -> None:
-    (cli.directory / name).write_bytes(os.urandom(9 * MIB))
-    result = cli.result("--path", str(cli.directory / name), "--repeats", "1")
-    assert {case["status"] for case in result["cases"]} == {"measured"}
-    assert result["targets"][0]["label"].isprintable()
+SUITE = """\
+format: rerig-suite
+format_version: "1.0"
+name: names
+version: "1.0"
+title: one read by each tool
+scratch_bytes: 67108864
+cases:
+  - {name: dd, kind: dd_read, direct: true, block_bytes: 1048576, read_bytes: {default: 4294967296}, repeats: 1}
+  - {name: fio, kind: fio_read, direct: true, block_bytes: 65536, pattern: random, queue_depth: 4,
+     engines: [io_uring, libaio], runtime_limit_s: 8, repeats: 1}
+"""
 
 
-def test_a_relative_path_and_a_link_are_measured(cli: Cli, model: Path) -> None:
-    (cli.directory / "link").symlink_to(model)
-    result = cli.result("--path", "link", "--repeats", "1")
-    assert result["targets"][0]["size_bytes"] == model.stat().st_size
-
-
-def test_a_name_that_is_no_text_is_measured(cli: Cli) -> None:
-    name = os.fsdecode(b"m\xff\xfe.gguf")
-    (cli.directory / name).write_bytes(os.urandom(9 * MIB))
-    result = cli.result("--path", str(cli.directory / name), "--repeats", "1")
-    assert result["targets"][0]["label"] == "m\\xff\\xfe.gguf"
+def test_any_file_name_is_measured_by_dd_and_fio(cli: Cli) -> None:
+    (cli.directory / "names.yml").write_text(SUITE)
+    folder = cli.directory / "with space: and colon"
+    folder.mkdir()
+    names = [*NAMES, os.fsdecode(b"m\xff\xfe.gguf")]
+    words = []
+    for name in names:
+        (folder / name).write_bytes(os.urandom(5 * MIB + len(name)))
+        words.append(f"--path={folder / name}")
+    (cli.directory / "link").symlink_to(folder / NAMES[0])
+    result = cli.result("--suite", "./names.yml", *words, "--path", "link")
+    assert len(result["cases"]) == 2 * (len(names) + 1)
+    assert [case["id"] for case in result["cases"] if case["status"] != "measured"] == []
+    labels = [target["label"] for target in result["targets"]]
+    assert all(label.isprintable() for label in labels)
+    assert "m\\xff\\xfe.gguf" in labels
+    assert result["targets"][-1]["size_bytes"] == 5 * MIB + len(NAMES[0])
 
 
 @pytest.fixture
