@@ -91,13 +91,13 @@ class Launcher(Program):
 
     def update_config(self, merge: bool = True) -> None:
         super().update_config(merge)
-        self.config["arguments"] = self.remainder
+        self.config["arguments"] = self.remainder  # type: ignore[assignment] # invoke annotates any value as a str
 
     def core_args(self) -> list[Argument]:
         options = super().core_args()
         for option in options:
             if option.name not in SHORT_FLAGS:
-                option.names = option.names[:1]  # type: ignore[assignment]  # invoke annotates a tuple as a str
+                option.names = option.names[:1]
         return options
 
     def print_help(self) -> None:
