@@ -93,10 +93,8 @@ def dd_text(size_bytes: int, seconds: float) -> str:
     blocks = size_bytes // 8388608
     partial = int(size_bytes % 8388608 > 0)
     counts = f"{blocks}+{partial} records in\n{blocks}+{partial} records out\n"
-    return (
-        counts
-        + f"{size_bytes} bytes ({size_bytes / 1e9:.1f} GB, {size_bytes / GIB:.1f} GiB) copied, {seconds:g} s, 1.0 GB/s\n"
-    )
+    shown = f"({size_bytes / 1e9:.1f} GB, {size_bytes / GIB:.1f} GiB)"
+    return counts + f"{size_bytes} bytes {shown} copied, {seconds:g} s, 1.0 GB/s\n"
 
 
 def fio_text(ios: int, block_bytes: int, seconds: float, level: str = "4", **changes: Any) -> str:

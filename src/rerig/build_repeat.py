@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rerig_agent.parse.fio import achieved_depth, depth_share, parse_fio
-
 from rerig import doubts
 from rerig.depth import depth_issues, device_depth
 from rerig.doubts import issue
@@ -14,6 +12,7 @@ from rerig.proof import prove_bytes
 from rerig.rundir import RawRepeat
 from rerig_agent.parse import ParseError
 from rerig_agent.parse.dd import parse_dd
+from rerig_agent.parse.fio import achieved_depth, depth_share, parse_fio
 from rerig_agent.parse.procfs import parse_net_dev, parse_process_io
 from rerig_agent.proof_source import PROOF_REASONS
 

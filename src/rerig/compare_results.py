@@ -124,17 +124,19 @@ def _row(a: Document, b: Document, case_a: Document | None, case_b: Document | N
         n_b=len(rates_b),
         ratio=ratio,
         difference_interval=interval,
-        notes=(*_notes("first", a, case_a, rates_a), *_notes("second", b, case_b, rates_b)),
+        notes=tuple(_notes(("first", a, case_a, rates_a), ("second", b, case_b, rates_b))),
     )
 
 
-def _notes(side: str, result: Document, case: Document | None, rates: list[float]) -> Iterator[str]:
-    if case is None:
-        return
-    if not rates:
-        yield f"{side}: {why_unusable(case)}"
-        return
-    if len(rates) == 1:
-        yield f"{side}: a single repeat, so no interval"
-    for note in doubt_notes(case, result):
-        yield f"{side}: {note}"
+def _notes(*sides: tuple[str, Document, Document | None, list[float]]) -> Iterator[str]:
+    """Doubts matter where there is a ratio; else only why there is none."""
+    compared = all(rates for *_, rates in sides)
+    for side, result, case, rates in sides:
+        if case is None:
+            continue
+        if not rates:
+            yield f"{side}: {why_unusable(case)}"
+        elif compared:
+            if len(rates) == 1:
+                yield f"{side}: a single repeat, so no interval"
+            yield from (f"{side}: {note}" for note in doubt_notes(case, result))

@@ -96,7 +96,8 @@ def test_a_short_read_is_a_fault() -> None:
 
 
 def test_dd_that_fails_gives_no_rate_although_it_prints_a_summary() -> None:
-    text = "dd: error reading '/data/x': Invalid argument\n0+0 records in\n0+0 records out\n0 bytes copied, 0.001 s, 0.0 kB/s\n"
+    complaint = "dd: error reading '/data/x': Invalid argument\n"
+    text = complaint + "0+0 records in\n0+0 records out\n0 bytes copied, 0.001 s, 0.0 kB/s\n"
     raw = raw_repeat(1, record(snapshot(), snapshot(), exit_status=1), stderr=text)
     block, issues = build_repeat(dd_case(), raw, block_classified(), None)
     assert [found["code"] for found in issues] == ["tool_failed"]

@@ -97,6 +97,11 @@ def test_doubts_are_noted_on_their_side():
     assert row.notes == ("first: doubtful: served_from_cache", "second: the whole run is doubtful: state_changed")
 
 
+def test_doubts_are_left_out_where_nothing_is_compared():
+    doubtful = case(LOCAL_DD, [1e9, 1e9], verdict="doubtful", codes=["served_from_cache"])
+    assert only_row(result(doubtful, codes=["state_changed"]), result()).notes == ()
+
+
 def test_equal_figures_without_any_spread_show_no_difference_and_unequal_ones_do():
     a, b = result(case(NFS_DD, [1e8] * 3)), result(case(NFS_DD, [1.01e8] * 3))
     assert only_row(a, a).verdict == "no_difference_shown"

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rerig_agent.parse.procfs import parse_process_io
 
 from rerig_agent.child import StopFlag, Stopped, child_environment, run_child
 from rerig_agent.parse.procfs import parse_process_io
