@@ -165,13 +165,18 @@ def _schema_errors(document: dict[str, Any]) -> Iterator[tuple[tuple[str | int, 
 
 
 def _reason(error: ValidationError) -> str:
-    shown = bounded(repr(error.instance), 80)
-    if error.instance is None or isinstance(error.instance, bool):
-        shown = json.dumps(error.instance)
     described = isinstance(error.schema, dict) and error.schema.get("description")
     if described and error.validator in _DESCRIBED:
-        return f"{shown} is not {described}"
-    return error.message.replace(repr(error.instance), shown, 1)
+        return f"{_shown(error.instance)} is not {described}"
+    # jsonschema shows the whole value in Python's words: shorten a long one, and null, true and false are JSON's.
+    if len(error.message) > MAX_ERROR_CHARACTERS // 2 or error.instance is None or isinstance(error.instance, bool):
+        return error.message.replace(repr(error.instance), _shown(error.instance), 1)
+    return error.message
+
+
+def _shown(value: object) -> str:
+    in_json = value is None or isinstance(value, bool)
+    return json.dumps(value) if in_json else bounded(repr(value), 80)
 
 
 def _pointer(path: tuple[str | int, ...]) -> str:
