@@ -82,7 +82,7 @@ def _targets(suite: Document, probe: Document, options: PlanOptions) -> list[tup
         return [_scratch_target(suite, probe["scratch"], options)]
     found: list[tuple[dict[str, Any], PlanTarget | None]] = []
     for number, seen in enumerate(probe["targets"], start=1):
-        name = str(seen["path"]).rstrip("/").rsplit("/", 1)[-1]
+        name = str(seen["path"]).rstrip("/").rsplit("/", 1)[-1] or "root directory"
         document = {"id": f"t{number}", "label": printable(name), "origin": "user", "path": seen["path"]}
         if seen["classified"]["refusal"] is not None:
             found.append((document, None))

@@ -80,7 +80,7 @@ def rebuild(run_dir: Path) -> Path:
     from rerig.schema import validate_or_raise
 
     result = build_result(read_run(run_dir))
-    validate_or_raise(result, "the result that was built")
+    validate_or_raise(result, f"The result built from {run_dir} (whose raw files are kept)")
     path = run_dir / "result.json"
     store.write_document(path, result)
     return path

@@ -18,7 +18,9 @@ _OPTIONS = re.compile(
 _BLOCK = re.compile(_AMOUNT + "-" + _AMOUNT)
 _JOB = re.compile(r"(.{0,1000}): \(groupid=([0-9]{1,9}), jobs=[0-9]{1,9}\): err= {0,3}([0-9]{1,9})")
 # A client of fio servers puts the host before a line, and progress reports come without an end of line.
-_BEFORE_LINE = re.compile(r"(?:Jobs: .{0,600}?)?(?:<[^<>]{1,300}> ?|\[eta [^\]]{1,20}\])")
+_BEFORE_LINE = re.compile(
+    r"(?:Jobs: [0-9]{1,9} \(f=[0-9]{1,9}\)(?:: .{0,600}?\[eta [^\]]{1,20}\])?)?(?:<[^<>]{1,300}> ?)?"
+)
 _CLIENT = re.compile(r"hostname=.{0,600}\bfio=(fio-[^\s,]{1,40})")
 _SIDE = re.compile(r"\s{1,8}(read|write|trim|mixed) {0,3}: (?:IOPS=|io=)")
 _IOPS = re.compile(r"\b(?:IOPS|iops)=" + _NUMBER + r"([kKMGT]?)")
@@ -103,8 +105,8 @@ class _Reader:
 
     def read(self, line: str) -> None:
         before = _BEFORE_LINE.match(line)
-        if before:
-            self._client = self._client or "<" in before.group()
+        if before and before.end():
+            self._client = self._client or before.group().endswith((">", "> "))
             line = line[before.end() :]
         head, options = _JOB.match(line), _OPTIONS.match(line)
         if head:

@@ -48,7 +48,7 @@ def parse_terse(text: str) -> dict[str, Any]:
     for line in _lines(text):
         if not _LINE.match(line):
             if line.startswith(";"):  # from a client: a report's disks on a line of their own
-                disks = _disks(line[1:].split(";"))
+                disks = _disks(line[1:].split(";")) or disks
             elif line.strip():
                 log.append(line)
             continue

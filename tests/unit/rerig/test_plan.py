@@ -167,10 +167,12 @@ def test_a_useless_scratch_directory_is_one_sentence(changes: dict[str, Any], se
         plan_for(scratch_directory=scratch(**changes))
 
 
-@pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "\udcff.gguf", "a\u202eb", "한글 모델.gguf", "-rf", "  "])
+@pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "\udcff.gguf", "a\u202eb", "한글 모델.gguf", "-rf", "  ", "", "/"])
 def test_any_file_name_becomes_a_printable_label(name: str) -> None:
     label = plan_for(user_file(path="/data/" + name))["targets"][0]["label"]
     assert label.isprintable()
+    assert label
+    assert "/" not in label
     assert plan_for(user_file(path="/data/" + name))["targets"][0]["path"] == "/data/" + name
 
 
