@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -59,17 +60,12 @@ def run_everything(strict: bool) -> int:
     ``strict``: a Python of this machine that could not be tried counts as a failure instead of being named.
     """
     total, others = _prepare(strict)
-    beside = [_pytest("tests", sys.executable, "tests", marker="not quiet")]
-    beside += [
-        _pytest(f"agent on {python.version}", python.program, AGENT_TESTS, marker="not quiet") for python in others
-    ]
-    alone = [_pytest("tests that need quiet", sys.executable, "tests", marker="quiet")]
-    alone += [
-        _pytest(f"agent on {python.version}, quiet", python.program, AGENT_TESTS, marker="quiet") for python in others
-    ]
+    beside = [_pytest(label, sys.executable, paths, "not quiet") for label, paths in _parts(ROOT / "tests")]
+    beside += [_pytest(f"agent on {python.version}", python.program, (AGENT_TESTS,), "not quiet") for python in others]
+    alone = [_pytest("tests that need quiet", sys.executable, ("tests",), "quiet")]
+    alone += [_pytest(f"quiet, on {python.version}", python.program, (AGENT_TESTS,), "quiet") for python in others]
     with ThreadPoolExecutor(LANES) as pool:
-        first, *rest = beside
-        waiting = [pool.submit(_run, first), pool.submit(_lint), *(pool.submit(_run, run) for run in rest)]
+        waiting = [pool.submit(_lint), *(pool.submit(_run, run) for run in beside)]
         for done in as_completed(waiting):
             total = total.plus(_show(*done.result()))
     for run in alone:
@@ -97,14 +93,21 @@ def _prepare(strict: bool) -> tuple[Counts, list[Python]]:
     return counts, ready
 
 
-def _pytest(label: str, program: str, folder: str, marker: str) -> Run:
+def _parts(tests: Path) -> list[tuple[str, tuple[str, ...]]]:
+    """The tests in parts that two lanes can share: each folder, and the files beside them."""
+    folders = sorted({path.relative_to(tests).parts[0] for path in tests.glob("*/**/test_*.py")})
+    files = sorted(str(path) for path in tests.glob("test_*.py"))
+    return [*((folder, (str(tests / folder),)) for folder in folders), ("the house's rules", tuple(files))]
+
+
+def _pytest(label: str, program: str, paths: tuple[str, ...], marker: str) -> Run:
     report = _report_path(label)
     options = ("-q", "-p", "no:cacheprovider", "-m", marker, f"--junitxml={report}", "--color=no")
-    return Run(label, program, ("-m", "pytest", folder, *options))
+    return Run(label, program, ("-m", "pytest", *paths, *options))
 
 
 def _report_path(label: str) -> Path:
-    return BUILD / "test-reports" / f"{label.replace(' ', '-').replace(',', '')}.xml"
+    return BUILD / "test-reports" / f"{re.sub(r'[^a-z0-9.]+', '-', label)}.xml"
 
 
 def _run(run: Run) -> tuple[str, Counts, str]:

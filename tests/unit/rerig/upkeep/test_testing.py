@@ -34,7 +34,7 @@ def report(tests: int, failures: int = 0, errors: int = 0, skipped: int = 0) -> 
 
 
 def run(tmp_path: Path, body: str) -> tuple[testing.Counts, str]:
-    _, counts, text = testing._run(testing._pytest("a run", program(tmp_path, body), "tests", "not quiet"))
+    _, counts, text = testing._run(testing._pytest("a run", program(tmp_path, body), ("tests",), "not quiet"))
     return counts, text
 
 
@@ -74,9 +74,21 @@ def test_skips_are_shown_with_their_reasons_when_all_is_well(tmp_path: Path) -> 
     assert "dots" not in text
 
 
+def test_no_folder_of_tests_is_forgotten(tmp_path: Path) -> None:
+    for name in ("unit/deep/test_a.py", "roles/test_b.py", "fixtures/c.txt", "test_d.py", "conftest.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert [paths for _, paths in testing._parts(tmp_path)] == [
+        (str(tmp_path / "roles"),),
+        (str(tmp_path / "unit"),),
+        (str(tmp_path / "test_d.py"),),
+    ]
+
+
 def everything(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str, strict: bool = True) -> int:
     stand_in = program(tmp_path, body)
     monkeypatch.setattr(testing.sys, "executable", stand_in)
+    monkeypatch.setattr(testing, "_parts", lambda tests: [("tests", ("tests",))])
     monkeypatch.setattr(lint, "run_checks", lambda: [lint.Outcome("ruff", True, "", 0.0)])
     return testing.run_everything(strict)
 
