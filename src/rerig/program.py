@@ -79,7 +79,7 @@ class Launcher(Program):
             self.remainder = words[words.index("--") + 1 :]
             words = words[: words.index("--")]
         before = sys.dont_write_bytecode
-        super().parse_core(words)
+        super().parse_core(_help_first(words))
         sys.dont_write_bytecode = before  # invoke stops it, and then scipy would be compiled anew in every run
 
     def parse_words(self) -> None:
@@ -136,6 +136,12 @@ class Launcher(Program):
             known, kind = list(self.collection.task_names), "task"
         close = difflib.get_close_matches(word, known, n=1)
         return f"There is no {kind} named {word}{f'; did you mean {close[0]}?' if close else f' (see {see}).'}"
+
+
+def _help_first(words: list[str]) -> list[str]:
+    """``inv TASK --help`` as ``inv --help TASK``: invoke would give the flag to a task's positional parameter."""
+    asks = any(word in ("--help", "-h") for word in words[2:])
+    return [words[0], "--help", words[1]] if asks and not words[1].startswith("-") else words
 
 
 def _drop_short_flags(collection: Collection) -> None:

@@ -98,6 +98,14 @@ def test_the_tasks_are_listed(words: list[str], capsys: pytest.CaptureFixture[st
     assert "results.validate   Check files." in shown
 
 
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_is_never_taken_for_a_tasks_word(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    launcher, calls = make_launcher()
+    assert launcher.dispatch(["./inv", "results.show", flag]) == 0
+    assert calls == []
+    assert "Show a file." in capsys.readouterr().out
+
+
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     run("--version")
     assert capsys.readouterr().out == "rerig 1.2.3\n"
