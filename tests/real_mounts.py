@@ -53,6 +53,10 @@ class RealMounts:
         _run("mkfs.ext4", "-q", "-F", str(backing))
         return self.mount("ext4", self.loop(backing), point)
 
+    def make_read_only(self, point: Path) -> None:
+        """Forbid writing to a mounted file system."""
+        _run("mount", "-o", "remount,ro", str(point))
+
     def dead_fuse(self, point: Path) -> Path:
         """A FUSE mount whose daemon never answers, as a mount of a dead server."""
         point.mkdir(parents=True, exist_ok=True)

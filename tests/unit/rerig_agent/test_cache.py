@@ -157,6 +157,21 @@ def test_a_file_that_all_may_write_is_counted_for_all(public_path: Path, method:
 
 
 @pytest.mark.root
+def test_root_is_told_of_others_files_also_where_nobody_may_write(
+    disk_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_cachestat(monkeypatch)
+    with RealMounts() as mounts:
+        folder = mounts.ext4_on_loop(disk_path / "disk.img", disk_path / "mounted")
+        path = folder / "model.bin"
+        path.write_bytes(os.urandom(SIZE))
+        os.chown(str(path), 1000, 1000)
+        mounts.make_read_only(folder)
+
+        assert cache.residency(str(path))["method"] == "mincore"
+
+
+@pytest.mark.root
 def test_a_file_on_overlay_is_counted_although_cachestat_sees_none_of_its_pages(disk_path: Path) -> None:
     lower, upper, work = (disk_path / name for name in ("lower", "upper", "work"))
     for folder in (lower, upper, work):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -55,6 +56,18 @@ def test_of_nfs_only_the_one_mount_and_all_interfaces_are_read(machine: FakeMach
     assert "sysfs" not in taken["mountstats"]
     assert taken["net_dev"] == NET_DEV
     assert taken["block"] == {}
+
+
+def test_of_an_overlay_over_nfs_the_mount_below_is_read(machine: FakeMachine) -> None:
+    machine.write("/proc/self/mountstats", MOUNTSTATS)
+    machine.mount("0:50", "/mnt/nas", "nfs4", "nas:/x", "rw,vers=4.2")
+    machine.mount("0:51", "/merged", "overlay", "o", "rw,lowerdir=/mnt/nas:/elsewhere")
+    machine.file("/mnt/nas/a")
+    os.link(str(machine.root / "mnt/nas/a"), str(machine.root / "merged/a"))
+
+    taken = snapshot(machine, "/merged/a")
+
+    assert taken["mountstats"].startswith("device nas:/a ")
 
 
 def test_missing_counters_are_none_and_not_raised(machine: FakeMachine) -> None:

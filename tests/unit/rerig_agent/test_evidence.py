@@ -118,9 +118,11 @@ def test_a_btrfs_of_two_devices_lists_both_and_proves_nothing(machine: FakeMachi
 
 def test_a_btrfs_whose_source_is_no_device_here_says_so(machine: FakeMachine) -> None:
     machine.mount("0:35", "/", "btrfs", "/dev/root")
+    evidence = machine.collect(machine.file("/a.bin"))
 
-    judged = machine.classify(machine.file("/a.bin"))
+    judged = classify(evidence)
 
+    assert evidence["unresolved"] == ["device"]
     assert judged["proof"]["reason"] == "device_unresolved"
     assert judged["storage_class"] == "other"
 
@@ -128,8 +130,11 @@ def test_a_btrfs_whose_source_is_no_device_here_says_so(machine: FakeMachine) ->
 def test_zfs_hides_its_disks(machine: FakeMachine) -> None:
     machine.mount("0:40", "/tank", "zfs", "tank/secret", "rw,xattr,posixacl")
 
-    judged = machine.classify(machine.file("/tank/a.bin"))
+    evidence = machine.collect(machine.file("/tank/a.bin"))
 
+    judged = classify(evidence)
+
+    assert evidence["unresolved"] == []
     assert (judged["storage_class"], judged["proof"]["reason"]) == ("local_disk", "zfs")
     assert judged["unseen_caches"] == ["zfs_arc", "drive_dram"]
     assert judged["file_system"] == {"type": "zfs", "options": ["rw", "relatime", "posixacl"], "nfs": None, "smb": None}

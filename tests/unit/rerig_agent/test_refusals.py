@@ -45,6 +45,15 @@ def test_what_is_no_file_is_refused_with_its_base_name_only(kind: str) -> None:
     assert "secret folder" not in found.sentence
 
 
+def test_an_unreadable_file_gives_the_systems_reason_if_there_is_one() -> None:
+    denied, unknown = refused(kind="unreadable", errno=13), refused(kind="unreadable", errno=None)
+
+    assert denied is not None
+    assert unknown is not None
+    assert denied.sentence == '"a.bin" can\'t be read: Permission denied.'
+    assert unknown.sentence == '"a.bin" can\'t be read.'
+
+
 def test_an_unknown_kind_counts_as_unreadable() -> None:
     assert code(kind="wormhole") == "unreadable"
 
