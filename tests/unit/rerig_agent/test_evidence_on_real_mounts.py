@@ -18,7 +18,8 @@ pytestmark = pytest.mark.root
 
 
 @pytest.fixture
-def mounts() -> Iterator[RealMounts]:
+def mounts(disk_path: Path) -> Iterator[RealMounts]:
+    """Undone before the folder goes that the mounts lie in: hence the argument."""
     with RealMounts() as entered:
         yield entered
 
