@@ -63,7 +63,8 @@ def run_everything(strict: bool) -> int:
     beside = [_pytest(label, sys.executable, paths, "not quiet") for label, paths in _parts(ROOT / "tests")]
     beside += [_pytest(f"agent on {python.version}", python.program, (AGENT_TESTS,), "not quiet") for python in others]
     alone = [_pytest("tests that need quiet", sys.executable, ("tests",), "quiet")]
-    alone += [_pytest(f"quiet, on {python.version}", python.program, (AGENT_TESTS,), "quiet") for python in others]
+    if _mentions_quiet(ROOT / AGENT_TESTS):
+        alone += [_pytest(f"quiet, on {python.version}", python.program, (AGENT_TESTS,), "quiet") for python in others]
     with ThreadPoolExecutor(LANES) as pool:
         waiting = [pool.submit(_lint), *(pool.submit(_run, run) for run in beside)]
         for done in as_completed(waiting):
@@ -98,6 +99,10 @@ def _parts(tests: Path) -> list[tuple[str, tuple[str, ...]]]:
     folders = sorted({path.relative_to(tests).parts[0] for path in tests.glob("*/**/test_*.py")})
     files = sorted(str(path) for path in tests.glob("test_*.py"))
     return [*((folder, (str(tests / folder),)) for folder in folders), ("the house's rules", tuple(files))]
+
+
+def _mentions_quiet(folder: Path) -> bool:
+    return any("mark.quiet" in path.read_text("utf-8") for path in folder.rglob("test_*.py"))
 
 
 def _pytest(label: str, program: str, paths: tuple[str, ...], marker: str) -> Run:
