@@ -29,7 +29,7 @@ LAYERS = (
     {"provision", "runner", "remote", "store", "report"},
 )
 # What the controller may use of the agent: text in, data out, and the judges, which exist only once.
-PURE_AGENT = ("parse", "classify", "known_evidence", "proof_source", "plan_format")
+PURE_AGENT = ("parse", "judge", "plan_format")
 SINGLE_FUNCTIONS = {"conditions": {"summarize"}, "journal": {"read_journal"}}
 NO_SUBJECT = {"util", "utils", "helper", "helpers", "common", "misc", "shared", "stuff", "tools_", "base", "lib"}
 
@@ -103,17 +103,18 @@ def test_the_agent_imports_itself_relatively() -> None:
     assert absolute == []
 
 
-def test_parsers_read_text_and_nothing_else() -> None:
-    forbidden = {"os", "subprocess", "pathlib", "io", "socket", "tempfile", "shutil", "time"}
+@pytest.mark.parametrize(("folder", "allowed"), [("parse", ("parse",)), ("judge", ("parse", "judge"))])
+def test_parsers_and_judges_work_on_data_and_nothing_else(folder: str, allowed: tuple[str, ...]) -> None:
+    forbidden = {"subprocess", "pathlib", "io", "socket", "tempfile", "shutil", "time"}
 
     def wrong(path: Path, name: str) -> bool:
-        mine = name.startswith("rerig_agent")
-        return name in forbidden or (mine and name != "rerig_agent" and not name.startswith("rerig_agent.parse"))
+        package, _, module = name.partition(".")
+        return name in forbidden or (package == "rerig_agent" and module.split(".")[0] not in ("", *allowed))
 
-    assert offences(modules(AGENT / "parse"), wrong) == []
+    assert offences(modules(AGENT / folder), wrong) == []
     opened = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path in modules(AGENT / "parse")
+        for path in modules(AGENT / folder)
         for node in ast.walk(parsed(path))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open"
     ]

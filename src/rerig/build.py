@@ -10,9 +10,9 @@ from rerig.build_repeat import build_repeat
 from rerig.doubts import issue, judge
 from rerig.machine import machine_issues
 from rerig.rundir import RawRun
-from rerig_agent.classify import classify
 from rerig_agent.conditions import summarize
-from rerig_agent.known_evidence import shown_name
+from rerig_agent.judge.classify import classify
+from rerig_agent.judge.known_evidence import shown_name
 
 FORMAT = "rerig-result"
 FORMAT_VERSION = "1.0"

@@ -10,11 +10,11 @@ from rerig.depth import depth_issues, device_depth
 from rerig.doubts import issue
 from rerig.proof import prove_bytes
 from rerig.rundir import RawRepeat
+from rerig_agent.judge.proof_source import PROOF_REASONS
 from rerig_agent.parse import ParseError
 from rerig_agent.parse.dd import parse_dd
 from rerig_agent.parse.fio import achieved_depth, depth_share, parse_fio
 from rerig_agent.parse.procfs import parse_net_dev, parse_process_io
-from rerig_agent.proof_source import PROOF_REASONS
 
 
 @dataclass(frozen=True)

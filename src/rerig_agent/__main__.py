@@ -85,8 +85,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _probe(arguments: argparse.Namespace) -> int:
-    from .classify import classify
     from .evidence import collect_target
+    from .judge.classify import classify
     from .tools import probe_tools
 
     targets = []
@@ -106,8 +106,8 @@ def _probe(arguments: argparse.Namespace) -> int:
 
 
 def _probe_scratch(directory: str) -> dict[str, Any]:
-    from .classify import classify
     from .evidence import collect_target
+    from .judge.classify import classify
     from .prepared import scratch_refusal
     from .scratch import free_bytes
 

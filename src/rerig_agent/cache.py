@@ -9,9 +9,9 @@ import os
 import stat
 from typing import Any, Callable
 
-from .file_facts import may_ask_residency
-from .hung_guard import run_bounded
-from .page_cache import CallFailed, cachestat_pages, file_system_magic, mincore_pages
+from .facts.file_facts import may_ask_residency
+from .facts.hung_guard import run_bounded
+from .facts.page_cache import CallFailed, cachestat_pages, file_system_magic, mincore_pages
 
 __all__ = ["LIMIT_S", "evict", "residency", "unknown_residency"]
 

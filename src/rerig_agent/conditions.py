@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .conditions_summary import summarize
-from .hypervisor import collect_hypervisor
-from .sysfs import absolute, names_in, read_number, read_text, read_word
+from .facts.hypervisor import collect_hypervisor
+from .facts.sysfs import absolute, names_in, read_number, read_text, read_word
+from .judge.conditions_summary import summarize
 
 __all__ = ["collect", "summarize"]
 
@@ -25,7 +25,7 @@ def collect(root: Path = Path("/")) -> dict[str, Any]:
 
     Texts as they are: os_release, cpuinfo, meminfo, loadavg, swaps, pressure {"cpu", "io", "memory"}. Values:
     kernel_release, machine, governors {cpu: word}, cpu_frequencies_khz {cpu: now}, hypervisor (signs of
-    :func:`rerig_agent.hypervisor.collect_hypervisor`), device_tree_model, thermal_zones [{"type",
+    :func:`rerig_agent.facts.hypervisor.collect_hypervisor`), device_tree_model, thermal_zones [{"type",
     "temperature_millicelsius"}], boot_id, uptime_s, page_bytes, python.
     """
     system = os.uname()

@@ -6,11 +6,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .known_evidence import KnownEvidence, read_evidence
+from .facts.sysfs import absolute, read_text
+from .judge.known_evidence import KnownEvidence, read_evidence
+from .judge.public_devices import device_aliases
 from .parse import ParseError
 from .parse.mountstats import split_mountstats
-from .public_devices import device_aliases
-from .sysfs import absolute, read_text
 
 __all__ = ["take"]
 

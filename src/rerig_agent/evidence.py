@@ -6,16 +6,17 @@ import os
 from pathlib import Path
 from typing import Any, Dict
 
-from .block import Device
-from .device_chain import device_chain, mount_devices, pool_read_ahead_path
-from .file_facts import probe_file, probe_paths
-from .hung_guard import run_bounded
-from .hypervisor import collect_hypervisor, is_virtual_machine
-from .network import describe_network
-from .overlay_layers import layer_directories, pick_layer, relative_in_layers
+from .facts.block import Device
+from .facts.device_chain import device_chain, mount_devices, pool_read_ahead_path
+from .facts.file_facts import probe_file, probe_paths
+from .facts.hung_guard import run_bounded
+from .facts.hypervisor import collect_hypervisor
+from .facts.network import describe_network
+from .facts.overlay_layers import layer_directories, pick_layer, relative_in_layers
+from .facts.sysfs import absolute, read_number, read_text
+from .judge.virtual_machine import is_virtual_machine
 from .parse import ParseError
 from .parse.mountinfo import find_mount, parse_mountinfo
-from .sysfs import absolute, read_number, read_text
 
 __all__ = ["LIMIT_S", "collect_target"]
 
@@ -41,7 +42,7 @@ def collect_target(path: str, root: Path = Path("/"), limit_s: float = LIMIT_S) 
       "overlay_layer", "loop_backing", "device");
     - file_system_devices (names), block_chain (devices, top first), read_ahead_kb, network, hypervisor.
 
-    Raw and local: it holds paths and addresses. :func:`rerig_agent.classify.classify` makes what may be shared.
+    Raw and local: it holds paths and addresses. :func:`rerig_agent.judge.classify.classify` makes what may be shared.
     """
     root = Path(os.path.realpath(str(root)))
     facts = _facts(path, root, limit_s)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
-from . import classify, evidence
+from . import evidence
 from .child import StopFlag, Stopped
 from .journal import SCRATCH_PREFIX, Journal, remove_scratch
-from .known_evidence import shown_name
+from .judge import classify
+from .judge.known_evidence import shown_name
 from .scratch import ScratchError, create_scratch
 
 

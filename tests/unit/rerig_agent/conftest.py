@@ -8,7 +8,7 @@ from typing import Iterator
 import pytest
 
 from fake_machine import FakeMachine
-from rerig_agent.page_cache import file_system_magic
+from rerig_agent.facts.page_cache import file_system_magic
 
 TMPFS = 0x01021994
 

@@ -8,8 +8,8 @@ import pytest
 
 from real_mounts import RealMounts
 from rerig_agent import cache
-from rerig_agent.hung_guard import run_bounded
-from rerig_agent.page_cache import CallFailed, cachestat_pages, mincore_pages
+from rerig_agent.facts.hung_guard import run_bounded
+from rerig_agent.facts.page_cache import CallFailed, cachestat_pages, mincore_pages
 
 PAGES = 512
 SIZE = PAGES * mmap.PAGESIZE
@@ -94,7 +94,7 @@ def test_mincore_and_cachestat_agree_also_on_parts(cached_file: Path) -> None:
 
 
 def test_mincore_looks_through_several_windows(cached_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rerig_agent.page_cache._WINDOW_BYTES", 100 * mmap.PAGESIZE)
+    monkeypatch.setattr("rerig_agent.facts.page_cache._WINDOW_BYTES", 100 * mmap.PAGESIZE)
 
     with cached_file.open("rb") as file:
         assert mincore_pages(file.fileno(), SIZE) == PAGES

@@ -5,8 +5,8 @@ import time
 from typing import Any
 
 from fake_machine import NVME_PLACE, STAT, FakeMachine
-from rerig_agent.classify import classify
 from rerig_agent.counters import take
+from rerig_agent.judge.classify import classify
 
 MOUNTSTATS = """device proc mounted on /proc with fstype proc
 device nas:/a mounted on /mnt/nas with fstype nfs4 statvers=1.1

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from fake_machine import NVME_PLACE, SATA_PLACE, FakeMachine
-from rerig_agent.classify import classify
 from rerig_agent.evidence import collect_target
+from rerig_agent.judge.classify import classify
 
 NFS = (
     "rw,vers={vers},rsize=131072,wsize=131072,namlen=255,{hard},proto=tcp{nconnect},timeo=600,retrans=2,sec=sys,"

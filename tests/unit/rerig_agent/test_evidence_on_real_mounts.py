@@ -9,10 +9,10 @@ from typing import Any, Iterator
 import pytest
 
 from real_mounts import RealMounts
-from rerig_agent.classify import classify
 from rerig_agent.counters import take
 from rerig_agent.evidence import collect_target
-from rerig_agent.hung_guard import run_bounded
+from rerig_agent.facts.hung_guard import run_bounded
+from rerig_agent.judge.classify import classify
 
 pytestmark = pytest.mark.root
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..parse import ParseError
+from ..parse.mountinfo import parse_nfs_options
 from .known_evidence import KnownEvidence, read_evidence
-from .parse import ParseError
-from .parse.mountinfo import parse_nfs_options
 from .proof_source import ProofSource, proof_source
 from .public_devices import device_aliases, public_device
 from .public_options import matching, non_negative, public_fs_type, public_nfs, public_options, public_smb
@@ -25,7 +25,7 @@ def classify(evidence: dict[str, Any]) -> dict[str, Any]:
     number, UUID, or name that a person gave to a volume:
 
     - storage_class, medium;
-    - refusal (one sentence) and refusal_code (:mod:`rerig_agent.refusals`), both None for a target to measure;
+    - refusal (one sentence) and refusal_code (:mod:`rerig_agent.judge.refusals`), both None for a target to measure;
     - proof {"source": "block" | "nfs" | "none", "device": name or None, "reason": code of PROOF_REASONS or None};
     - count_devices (names of the whole chain), unseen_caches (codes);
     - file_system {"type", "options", "nfs": {…} | None, "smb": {…} | None}, devices;

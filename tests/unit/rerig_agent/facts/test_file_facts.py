@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rerig_agent import file_facts
-from rerig_agent.file_facts import probe_file, probe_paths
+from rerig_agent.facts import file_facts
+from rerig_agent.facts.file_facts import probe_file, probe_paths
 
 
 def test_an_ordinary_file(disk_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerig_agent.known_evidence import read_evidence, shown_name
+from rerig_agent.judge.known_evidence import read_evidence, shown_name
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import NoReturn
 import pytest
 
 from fake_machine import SATA_PLACE, FakeMachine
-from rerig_agent.device_chain import device_chain, mount_devices
+from rerig_agent.facts.device_chain import device_chain, mount_devices
 
 
 def no_file(path: str) -> NoReturn:

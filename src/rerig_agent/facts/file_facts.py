@@ -1,6 +1,6 @@
 """What the kernel says about one path: kind, size, holes, alignment of direct reads, and the mount that holds it.
 
-Everything here can block on a dead network mount. Call it through :func:`rerig_agent.hung_guard.run_bounded`.
+Everything here can block on a dead network mount. Call it through :func:`rerig_agent.facts.hung_guard.run_bounded`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rerig_agent.public_options import (
+from rerig_agent.judge.public_options import (
     matching,
     non_negative,
     public_fs_type,

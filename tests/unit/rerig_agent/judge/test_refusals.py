@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rerig_agent.known_evidence import read_evidence
-from rerig_agent.refusals import Refusal, refusal
+from rerig_agent.judge.known_evidence import read_evidence
+from rerig_agent.judge.refusals import Refusal, refusal
 
 GIB = 2**30
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Callable
 
-from .hypervisor import hypervisor_kind, is_virtual_machine
-from .parse import ParseError
-from .parse.procfs import (
+from ..parse import ParseError
+from ..parse.procfs import (
     parse_cpuinfo,
     parse_loadavg,
     parse_meminfo,
@@ -16,6 +15,7 @@ from .parse.procfs import (
     parse_swaps,
 )
 from .public_options import matching, non_negative
+from .virtual_machine import hypervisor_kind, is_virtual_machine
 
 __all__ = ["public_kernel_release", "summarize"]
 

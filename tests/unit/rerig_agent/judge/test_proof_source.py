@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rerig_agent.known_evidence import read_evidence
-from rerig_agent.proof_source import PROOF_REASONS, ProofSource, proof_source
+from rerig_agent.judge.known_evidence import read_evidence
+from rerig_agent.judge.proof_source import PROOF_REASONS, ProofSource, proof_source
 
 
 def device(name: str, *slaves: str, **more: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerig_agent.conditions_summary import public_kernel_release, summarize
+from rerig_agent.judge.conditions_summary import public_kernel_release, summarize
 
 EVIDENCE: dict[str, Any] = {
     "kernel_release": "6.8.0-45-generic",

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fake_machine import FakeMachine
-from rerig_agent.network import describe_interface, describe_network, route_interface, server_address
+from rerig_agent.facts.network import describe_interface, describe_network, route_interface, server_address
 
 ROUTES = """Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT
 eth0\t00000000\t010200C0\t0003\t0\t0\t100\t00000000\t0\t0\t0

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerig_agent.classify import classify
-from rerig_agent.proof_source import PROOF_REASONS
+from rerig_agent.judge.classify import classify
+from rerig_agent.judge.proof_source import PROOF_REASONS
 
 SECRETS = (
     "5ecre7host",

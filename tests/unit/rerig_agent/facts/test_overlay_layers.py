@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rerig_agent.overlay_layers import layer_directories, pick_layer, relative_in_layers
+from rerig_agent.facts.overlay_layers import layer_directories, pick_layer, relative_in_layers
 
 FILE = {"kind": "file", "size_bytes": 5, "modified_ns": 7}
 OTHER = {"kind": "file", "size_bytes": 6, "modified_ns": 7}

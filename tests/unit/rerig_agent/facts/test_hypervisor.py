@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from fake_machine import FakeMachine
-from rerig_agent.hypervisor import collect_hypervisor, hypervisor_kind, is_virtual_machine
+from rerig_agent.facts.hypervisor import collect_hypervisor
+from rerig_agent.judge.virtual_machine import hypervisor_kind, is_virtual_machine
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fake_machine import NVME_PLACE, SATA_PLACE, FakeMachine
-from rerig_agent.block import describe_device, device_name, named_device
+from rerig_agent.facts.block import describe_device, device_name, named_device
 
 PLACES = {
     "virtio": "pci0000:00/0000:00:02.0/virtio1/block/vda",

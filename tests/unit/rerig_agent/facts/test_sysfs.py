@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rerig_agent.sysfs import absolute, names_in, read_number, read_text, read_word, real_directory
+from rerig_agent.facts.sysfs import absolute, names_in, read_number, read_text, read_word, real_directory
 
 
 def test_texts_come_as_they_are_and_words_without_white_space(tmp_path: Path) -> None:

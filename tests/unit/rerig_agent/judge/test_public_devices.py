@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from rerig_agent.known_evidence import known_device
-from rerig_agent.public_devices import device_aliases, public_device
+from rerig_agent.judge.known_evidence import known_device
+from rerig_agent.judge.public_devices import device_aliases, public_device
 
 
 @pytest.mark.parametrize(

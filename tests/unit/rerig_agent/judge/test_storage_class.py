@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rerig_agent.known_evidence import KnownEvidence, known_device, read_evidence
-from rerig_agent.storage_class import is_passed_through, medium_of, storage_class, unseen_caches
+from rerig_agent.judge.known_evidence import KnownEvidence, known_device, read_evidence
+from rerig_agent.judge.storage_class import is_passed_through, medium_of, storage_class, unseen_caches
 
 REAL_LINK = {"speed": "8.0 GT/s PCIe", "width": 4, "max_speed": "8.0 GT/s PCIe", "max_width": 4}
 REAL_NVME = {"name": "nvme0n1", "transport": "nvme", "model": "Some SSD", "pci_vendor": "0x144d", "pcie": REAL_LINK}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rerig_agent import hung_guard
-from rerig_agent.hung_guard import run_bounded
+from rerig_agent.facts import hung_guard
+from rerig_agent.facts.hung_guard import run_bounded
 
 
 def open_files() -> int:

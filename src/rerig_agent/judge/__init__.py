@@ -1,0 +1,1 @@
+"""What the facts mean: storage class, refusals, proof of bytes, and what may be shared.."""
