@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from rerig_agent.classify import classify
 from rerig_agent.evidence import collect_target
+from rerig_agent.judge.classify import classify
 
 NVME_PLACE = "pci0000:00/0000:00:1d.0/0000:03:00.0/nvme/nvme0/nvme0n1"
 SATA_PLACE = "pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda"
