@@ -48,14 +48,13 @@ def _print_table(result: dict[str, Any], targets: list[dict[str, Any]]) -> None:
     header += [f"{target['id']}/{targets[0]['id']}" for target in targets[1:]]
     header += ["published (ours / published)"]
     rows = []
-    for name, by_target in _by_name(result).items():
-        first = next(iter(by_target.values()))
-        cells = [case_name(first)]
+    for by_target in _by_name(result).values():
+        cells = [case_name(*by_target.values())]
         cells += [_cell(by_target.get(target["id"]), marks) for target in targets]
         cells += [_ratio(by_target.get(target["id"]), by_target.get(targets[0]["id"])) for target in targets[1:]]
         cells.append("\n".join(_claim_lines(by_target, claims, several=len(targets) > 1)))
-        rows.append((name, cells))
-    plain_table(header, [cells for _name, cells in rows])
+        rows.append(cells)
+    plain_table(header, rows)
 
 
 def _column(target: dict[str, Any]) -> str:

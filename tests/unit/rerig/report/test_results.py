@@ -1,0 +1,71 @@
+"""What a result looks like on the terminal: figures, published figures, ratios, reasons and doubts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rerig.report import results
+from rerig.report.results import print_result, print_run
+
+EXAMPLES = Path(__file__).resolve().parents[4] / "schemas" / "examples" / "valid" / "result"
+
+
+def shown(name: str, capsys: pytest.CaptureFixture[str]) -> str:
+    print_result(json.loads((EXAMPLES / name).read_text(encoding="utf-8")))
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_the_published_figure_and_its_verdict_stand_beside_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown("local-scratch-file.json", capsys)
+    assert "2,411 MB/s (2,407–2,413) 1,453 MB/s, ×1.66, differs by +65.9 % (nas-vs-local-2026)" in text
+    assert "311 MB/s (310–312) 200 MB/s, ×1.56, too loose to decide (jetson-moe-ssd-2026)" in text
+
+
+def test_two_files_stand_side_by_side_with_their_ratio(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown("nas-and-local-disk.json", capsys)
+    assert "t2/t1" in text
+    assert "975 MB/s (970–981) 1,451 MB/s (1,450–1,452) ×1.49" in text
+    assert "sequential 2 GiB / 4 GiB" in text
+    assert "NFS (nfs4); can't be seen from here: the NAS's RAM" in text
+    assert "nas: 4-bay, 10GbE, RAID 5" in text
+
+
+def test_what_is_missing_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown("stopped-with-refusals-and-skips.json", capsys)
+    assert "t2 in-memory.bin: not measured" in text
+    assert "fio is not installed" in text
+    assert "the run was stopped" in text
+    assert "Verdict: doubtful" in text
+
+
+def test_every_mark_in_the_table_has_its_advice(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown("stopped-with-refusals-and-skips.json", capsys)
+    for mark in "abcd":
+        assert text.count(f"[{mark}]") >= 2
+    assert "a cache served the rest" in text
+
+
+def test_markup_in_a_file_name_is_text(capsys: pytest.CaptureFixture[str]) -> None:
+    document: dict[str, Any] = json.loads((EXAMPLES / "local-scratch-file.json").read_text(encoding="utf-8"))
+    document["targets"][0]["label"] = "[red]m[/red].gguf"
+    print_result(document)
+    assert "[red]m[/red].gguf" in capsys.readouterr().out
+
+
+def test_an_unknown_code_of_a_newer_rerig_is_shown_as_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "KINDS", {})
+    assert "[a] short_run" in shown("local-scratch-file.json", capsys)
+
+
+def test_json_is_the_document_and_quiet_its_path(capsys: pytest.CaptureFixture[str]) -> None:
+    path = EXAMPLES / "local-scratch-file.json"
+    print_run(path, as_json=True, quiet=False)
+    assert json.loads(capsys.readouterr().out) == json.loads(path.read_text(encoding="utf-8"))
+    print_run(path, as_json=False, quiet=True)
+    assert capsys.readouterr().out == f"{path}\n"

@@ -1,0 +1,56 @@
+"""Reading a run directory: whole, cut short, or damaged."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from rerig.errors import UserError
+from rerig.rundir import read_run
+
+
+def a_run(directory: Path) -> Path:
+    plan = {
+        "format": "rerig-plan",
+        "cases": [{"id": "dd.t1", "repeats": [{"number": 1}, {"number": 2}]}],
+    }
+    (directory / "plan.json").write_text(json.dumps(plan))
+    (directory / "journal.jsonl").write_text('{"event": "run-start"}\n{"event": "torn')
+    repeat = directory / "cases" / "dd.t1" / "r1"
+    repeat.mkdir(parents=True)
+    (repeat / "record.json").write_text('{"argv": ["dd"]}')
+    (repeat / "stderr").write_bytes(b"\xff 1+0 records in\n")
+    (directory / "cases" / "dd.t1" / "r2").mkdir()
+    return directory
+
+
+def test_a_repeat_without_a_record_was_cut_off_and_is_left_out(tmp_path: Path) -> None:
+    run = read_run(a_run(tmp_path))
+    assert [repeat.number for repeat in run.repeats["dd.t1"]] == [1]
+    assert [event["event"] for event in run.events] == ["run-start"]
+    assert run.conditions_after is None
+
+
+def test_raw_files_keep_their_relative_name_and_hash(tmp_path: Path) -> None:
+    stderr = read_run(a_run(tmp_path)).repeats["dd.t1"][0].files["stderr"]
+    assert stderr.name == "cases/dd.t1/r1/stderr"
+    assert stderr.sha256 == hashlib.sha256(b"\xff 1+0 records in\n").hexdigest()
+    assert "records in" in stderr.text
+
+
+def test_another_directory_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="not a run directory"):
+        read_run(tmp_path)
+    (tmp_path / "plan.json").write_text("{}")
+    with pytest.raises(UserError, match="is no plan"):
+        read_run(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["plan.json", "targets.json", "conditions-before.json", "cases/dd.t1/r1/record.json"])
+def test_a_damaged_file_is_named(tmp_path: Path, name: str) -> None:
+    (a_run(tmp_path) / name).write_text('{"x": ')
+    with pytest.raises(UserError, match="damaged"):
+        read_run(tmp_path)
