@@ -411,8 +411,7 @@ def _strip_venv(clone: Clone) -> None:
 
 def _pip_package(base: Path) -> Path:
     """A Debian package with pip's wheel where python3-pip-whl has it; the wheel is the one that Python brings along."""
-    import ensurepip
-
+    ensurepip = pytest.importorskip("ensurepip", reason="this Python brings no pip along")
     wheel = next((Path(ensurepip.__file__).parent / "_bundled").glob("pip-*.whl"))
     tree = base / "package"
     (tree / "usr" / "share" / "python-wheels").mkdir(parents=True)
