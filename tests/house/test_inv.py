@@ -412,7 +412,8 @@ def _strip_venv(clone: Clone) -> None:
 def _pip_package(base: Path) -> Path:
     """A Debian package with pip's wheel where python3-pip-whl has it; the wheel is the one that Python brings along."""
     ensurepip = pytest.importorskip("ensurepip", reason="this Python brings no pip along")
-    wheel = next((Path(ensurepip.__file__).parent / "_bundled").glob("pip-*.whl"))
+    folders = (Path(ensurepip.__file__).parent / "_bundled", Path("/usr/share/python-wheels"))  # the latter is Debian's
+    wheel = next(path for folder in folders for path in folder.glob("pip-*.whl"))
     tree = base / "package"
     (tree / "usr" / "share" / "python-wheels").mkdir(parents=True)
     (tree / "DEBIAN").mkdir()
