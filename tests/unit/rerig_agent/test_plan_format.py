@@ -1,0 +1,60 @@
+"""The agent takes its own plans only, and says in one sentence what is wrong with others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rerig_agent.plan_format import PLAN_FORMAT_NUMBER, PlanError, read_plan
+
+
+def a_plan(**changes: Any) -> dict[str, Any]:
+    case = {"id": "dd.t1", "target": "t1", "identity": {"kind": "dd_read"}}
+    return {
+        "format": "rerig-plan",
+        "format_number": PLAN_FORMAT_NUMBER,
+        "targets": [{"id": "t1"}],
+        "cases": [case],
+        **changes,
+    }
+
+
+def read(directory: Path, text: str) -> dict[str, Any]:
+    path = directory / "plan.json"
+    path.write_text(text)
+    return read_plan(path)
+
+
+def test_a_plan_of_this_format_is_read(tmp_path: Path) -> None:
+    assert read(tmp_path, json.dumps(a_plan())) == a_plan()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"format": "rerig-result"}, "not a plan"),
+        ({"format_number": PLAN_FORMAT_NUMBER + 1}, "use the agent of the rerig that made it"),
+        ({"format_number": None}, "use the agent of the rerig that made it"),
+        ({"targets": []}, "unknown target"),
+        ({"cases": [{"id": "x.t1", "target": "t1", "identity": {"kind": "write_all"}}]}, "does not know the kind"),
+        ({"cases": [{"id": "x.t1"}]}, "incomplete"),
+        ({"cases": None}, "incomplete"),
+    ],
+)
+def test_another_plan_is_one_sentence(tmp_path: Path, changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(PlanError, match=sentence):
+        read(tmp_path, json.dumps(a_plan(**changes)))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "null", "[" * 100_000])
+def test_what_is_no_plan_at_all_is_one_sentence(tmp_path: Path, text: str) -> None:
+    with pytest.raises(PlanError):
+        read(tmp_path, text)
+
+
+def test_a_missing_plan_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match="can't be read: No such file"):
+        read_plan(tmp_path / "none.json")

@@ -1,0 +1,76 @@
+"""Which tools there are, as stub programs on PATH tell it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from rerig_agent import tools
+from rerig_agent.tools import dd_name, probe_tools
+
+
+def stub(folder: Path, name: str, body: str) -> None:
+    path = folder / name
+    path.write_text("#!/bin/sh\n" + body + "\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only folder on PATH beside the shell's own."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("dd (coreutils) 9.1", "coreutils 9.1"),
+        ("dd (GNU coreutils) 8.32", "coreutils 8.32"),
+        ("dd (uutils coreutils) 0.0.27", "unknown"),
+        ("BusyBox v1.36.1 (2024-01-01 00:00:00 UTC) multi-call binary.", "busybox 1.36.1"),
+        ("rubbish", "unknown"),
+    ],
+)
+def test_dd_is_named_by_its_first_line(line: str, name: str) -> None:
+    assert dd_name(line) == name
+
+
+def test_what_is_missing_is_none(folder: Path) -> None:
+    assert probe_tools() == {"dd": None, "fio": None}
+
+
+def test_fio_tells_its_version_and_engines(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "io_uring_allowed", lambda: True)
+    stub(
+        folder,
+        "fio",
+        'case $1 in --version) echo fio-3.36;; *) printf "Available IO engines:\\n\\tlibaio\\n\\tio_uring\\n";; esac',
+    )
+    assert probe_tools()["fio"] == {"version": "3.36", "engines": ["io_uring", "libaio"]}
+
+
+def test_an_engine_that_the_kernel_forbids_is_not_offered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "io_uring_allowed", lambda: False)
+    stub(folder, "fio", "case $1 in --version) echo fio-3.36;; *) echo libaio io_uring psync;; esac")
+    assert probe_tools()["fio"]["engines"] == ["libaio", "psync"]
+
+
+def test_a_tool_that_says_nothing_is_none(folder: Path) -> None:
+    stub(folder, "dd", "exit 127")
+    stub(folder, "fio", "exit 0")
+    assert probe_tools() == {"dd": None, "fio": None}
+
+
+def test_tools_are_asked_in_the_c_locale(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGUAGE", "ko")
+    stub(folder, "dd", 'echo "dd (coreutils) $LC_ALL${LANGUAGE}"')
+    assert probe_tools()["dd"] == {"version": "coreutils C"}
+
+
+def test_asking_for_io_uring_leaves_no_descriptor_open() -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    tools.io_uring_allowed()
+    assert len(os.listdir("/proc/self/fd")) == before
