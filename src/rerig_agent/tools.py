@@ -31,12 +31,15 @@ def probe_tools() -> dict[str, Any]:
 
 
 def dd_name(first_line: str) -> str:
-    """``coreutils 9.1`` from GNU's first line, ``busybox 1.35.0`` from busybox's, else ``unknown``."""
+    """``coreutils 9.1``, ``uutils coreutils 0.2.2`` or ``busybox 1.35.0`` from the first line, else ``unknown``."""
     busybox = re.search(r"BusyBox v([\w.]+)", first_line)
     if busybox:
         return "busybox " + busybox.group(1)
-    gnu = re.search(r"\((?:GNU )?(\w+)\) ([\w.]+)", first_line)
-    return f"{gnu.group(1)} {gnu.group(2)}" if gnu else "unknown"
+    suite = re.search(r"dd \((?:GNU )?([\w ]+)\) ([\w.]+)", first_line)
+    if suite:
+        return f"{suite.group(1)} {suite.group(2)}"
+    bare = re.fullmatch(r"dd [\w.]+", first_line)
+    return bare.group() if bare else "unknown"
 
 
 def fio_engines() -> list[str]:

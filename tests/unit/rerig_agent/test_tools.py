@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -29,7 +28,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ("dd (coreutils) 9.1", "coreutils 9.1"),
         ("dd (GNU coreutils) 8.32", "coreutils 8.32"),
-        ("dd (uutils coreutils) 0.0.27", "unknown"),
+        ("dd (uutils coreutils) 0.2.2", "uutils coreutils 0.2.2"),
+        ("dd 0.0.27", "dd 0.0.27"),
         ("BusyBox v1.36.1 (2024-01-01 00:00:00 UTC) multi-call binary.", "busybox 1.36.1"),
         ("rubbish", "unknown"),
     ],
@@ -44,11 +44,8 @@ def test_what_is_missing_is_none(folder: Path) -> None:
 
 def test_fio_tells_its_version_and_engines(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "io_uring_allowed", lambda: True)
-    stub(
-        folder,
-        "fio",
-        'case $1 in --version) echo fio-3.36;; *) printf "Available IO engines:\\n\\tlibaio\\n\\tio_uring\\n";; esac',
-    )
+    engines = r'printf "Available IO engines:\n\tlibaio\n\tio_uring\n"'
+    stub(folder, "fio", f"case $1 in --version) echo fio-3.36;; *) {engines};; esac")
     assert probe_tools()["fio"] == {"version": "3.36", "engines": ["io_uring", "libaio"]}
 
 
@@ -71,6 +68,6 @@ def test_tools_are_asked_in_the_c_locale(folder: Path, monkeypatch: pytest.Monke
 
 
 def test_asking_for_io_uring_leaves_no_descriptor_open() -> None:
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(list(Path("/proc/self/fd").iterdir()))
     tools.io_uring_allowed()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
