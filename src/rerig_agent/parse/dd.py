@@ -106,7 +106,7 @@ def _lines(text: str) -> list[str]:
 
 def _plain(line: str) -> str:
     if line.isascii():
-        return line.strip()
+        return _GROUPED.sub("", line).strip()
     signs = []
     for sign in line:
         if sign.isascii():

@@ -97,7 +97,7 @@ def _name_and_counters(words: list[str]) -> tuple[str, list[str]]:
             return words[0], rest
     for count in COUNTS:
         name, rest = words[:-count], words[-count:]
-        if name and all(is_whole(word.lstrip("-")) for word in rest):
+        if name and not is_whole(name[-1]) and all(is_whole(word.lstrip("-")) for word in rest):
             return " ".join(name), rest
     raise ParseError("a line of diskstats has no known number of counters")
 

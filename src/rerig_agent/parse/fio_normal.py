@@ -91,7 +91,7 @@ class _Reader:
         self.log: list[str] = []
         self._client = False
         self._options: dict[str, re.Match[str]] = {}
-        self._blocks: list[float | None] = []
+        self._blocks: list[int | None] = []
         self._groups: list[tuple[list[dict[str, Any]], list[dict[str, Any]]]] = []
         self._closed = True
         self._job: dict[str, Any] | None = None
@@ -201,7 +201,7 @@ class _Reader:
         return True
 
 
-def _count(job: dict[str, Any], line: str, blocks: list[float | None]) -> None:
+def _count(job: dict[str, Any], line: str, blocks: list[int | None]) -> None:
     for kind, read, write in _COUNTS_2.findall(line) or _COUNTS_3.findall(line):
         key = {"total": "ios", "short": "short_ios"}.get(kind, "dropped_ios")
         if job["mixed"]:
@@ -213,18 +213,18 @@ def _count(job: dict[str, Any], line: str, blocks: list[float | None]) -> None:
             _sharpen(job[name], block)
 
 
-def _sharpen(side: dict[str, Any], block: float | None) -> None:
+def _sharpen(side: dict[str, Any], block: int | None) -> None:
     """Replace rounded numbers by exact ones, where the block size times the number of I/Os fits the printed bytes."""
     ios, duration_s = side["ios"], side["duration_s"]
     # Few I/Os with a partial one among them would be no better than the rounding.
     if block is None or not ios or ios < _ENOUGH_IOS or not duration_s:
         return
-    size = round(ios * block)
+    size = ios * block
     if abs(size - side["bytes"]) <= side["bytes"] / 10:
         side.update({"bytes": size, "bandwidth_bytes_per_s": size / duration_s, "iops": ios / duration_s})
 
 
-def _block_sizes(text: str) -> list[float | None]:
+def _block_sizes(text: str) -> list[int | None]:
     """The block sizes of reads, writes and trims, None where a job uses several.
 
     2.17: "4096B-4096B,4096B-4096B,4096B-4096B", later "(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B".
@@ -243,7 +243,7 @@ def _moved(line: str) -> dict[str, Any]:
         raise ParseError("a direction in fio's text report lacks its bytes, rate or time")
     old = "io=" in line
     return make_side(
-        bytes=round(_bytes(moved.groups()[:-1], old)),
+        bytes=_bytes(moved.groups()[:-1], old),
         duration_s=int(moved.groups()[-1]) / 1000,
         ios=None,
         iops=float(iops.group(1)) * 1000 ** _POWERS[iops.group(2)],
@@ -251,9 +251,9 @@ def _moved(line: str) -> dict[str, Any]:
     )
 
 
-def _bytes(amount: tuple[Any, ...], old: bool) -> float:
+def _bytes(amount: tuple[Any, ...], old: bool) -> int:
     """("64.4", "M", "i", "B") -> bytes. Up to 2.16 fio printed binary multiples as KB and MB."""
     number, prefix, binary, unit = amount
     base = 1024 if binary or old else 1000
     value: float = float(number) * base ** _POWERS[prefix]
-    return value / 8 if unit in ("b", "bit") else value
+    return round(value / 8 if unit in ("b", "bit") else value)

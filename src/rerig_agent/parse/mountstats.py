@@ -6,7 +6,6 @@ cumulative since the mount; a local file system has only its first line.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from . import ParseError
@@ -54,7 +53,6 @@ _TRANSPORT_FIELDS = {
     "local": _STREAM_FIELDS,
     "udp": ("port", "binds", "sends", "receives", "bad_transaction_ids", "requests_in_flight_sum", "backlog_sum"),
 }
-_DEVICE = re.compile(r"(?:device (.*)|no device) mounted on (\S.*) with fstype (\S+)(?: statvers=(\S+))?\s*\Z")
 _OPERATIONS_HEAD = "per-op statistics"
 
 
@@ -114,13 +112,18 @@ def parse_bytes_line(line: str) -> dict[str, int]:
 
 
 def _device(line: str) -> dict[str, Any] | None:
-    # Only a first line of a block begins without a blank.
-    match = _DEVICE.match(line) if line.startswith(("device ", "no device ")) else None
-    if match is None:
+    """The first line of a block: "device D mounted on P with fstype T statvers=V"; "no device mounted on …"."""
+    # Only such a line begins without a blank.
+    if not line.startswith(("device ", "no device ")):
         return None
-    device, place, fs_type, version = match.groups()
+    device, mounted, rest = line.partition(" mounted on ")
+    place, kind, words = rest.rpartition(" with fstype ")
+    fs_type, *more = words.split() or [""]
+    if not (mounted and kind and fs_type):
+        return None
+    version = next((word[len("statvers=") :] for word in more if word.startswith("statvers=")), None)
     head: dict[str, Any] = {
-        "device": None if device is None else unescape(device),
+        "device": None if device == "no device" else unescape(device[len("device ") :]),
         "mount_point": unescape(place),
         "fs_type": fs_type,
         "statvers": version,

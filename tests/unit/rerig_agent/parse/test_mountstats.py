@@ -78,7 +78,7 @@ def test_real_counters_of_a_kubelet_volume_are_read(sample: Callable[[str], str]
     assert nfs["bytes"]["server_read"] == 1788561151
     assert nfs["operations"]["LOOKUP"]["errors"] == 3546
     assert nfs["operations"]["OPEN"]["ops"] == 12637
-    assert len(nfs["operations"]) == 60
+    assert len(nfs["operations"]) == 63
 
 
 def test_real_counters_over_rdma_are_read(sample: Callable[[str], str]) -> None:
@@ -105,6 +105,7 @@ def test_a_real_bytes_line_is_read(sample: Callable[[str], str]) -> None:
     }
 
 
+@pytest.mark.parametrize("parser", [parse_mountstats, split_mountstats, parse_bytes_line])
 @given(
     st.one_of(
         st.text(),
@@ -117,12 +118,11 @@ def test_a_real_bytes_line_is_read(sample: Callable[[str], str]) -> None:
 @example(NFS + "\tage: 1_0")
 @example(NFS + "\txprt:")
 @example(NFS + "\tper-op statistics\n\tREAD: " + "9" * 5000)
-def test_any_text_is_read_or_refused(text: str) -> None:
-    for parser in (parse_mountstats, split_mountstats, parse_bytes_line):
-        try:
-            parser(text)
-        except ParseError:
-            continue
+def test_any_text_is_read_or_refused(parser: Callable[[str], Any], text: str) -> None:
+    try:
+        parser(text)
+    except ParseError:
+        return
 
 
 COUNTER = st.integers(0, 2**63 - 1)
@@ -130,7 +130,9 @@ COUNTER = st.integers(0, 2**63 - 1)
 
 @given(
     st.lists(COUNTER, min_size=8, max_size=8),
-    st.dictionaries(st.from_regex("[A-Z_]{2,12}", fullmatch=True), st.lists(COUNTER, min_size=8, max_size=9), max_size=4),
+    st.dictionaries(
+        st.from_regex("[A-Z_]{2,12}", fullmatch=True), st.lists(COUNTER, min_size=8, max_size=9), max_size=4
+    ),
 )
 def test_written_counters_read_back(sizes: list[int], operations: dict[str, list[int]]) -> None:
     lines = [f"\t{name:>12}: {' '.join(map(str, values))}" for name, values in operations.items()]
@@ -148,8 +150,9 @@ def test_a_time_below_zero_is_no_huge_time(value: int) -> None:
     assert parse_mountstats(text)[0]["operations"]["READ"]["queue_ms"] == value
 
 
-@pytest.mark.parametrize("line", ["device " * 140_000, "1 " * 500_000, "device x mounted on " * 50_000, "\t" * 10**6])
-def test_a_megabyte_of_one_line_is_no_device(line: str) -> None:
+@pytest.mark.parametrize("part", ["device ", "1 ", "device x mounted on ", "\t", " with fstype "])
+def test_a_megabyte_of_one_line_is_no_device(part: str) -> None:
+    line = part * (1_000_000 // len(part))
     with pytest.raises(ParseError):
         parse_mountstats(line)
     assert len(parse_mountstats(NFS + line)) == 1

@@ -13,7 +13,9 @@ from rerig_agent.parse.procfs import NET_FIELDS, parse_cpuinfo, parse_net_dev, p
 
 FOLDER = "procfs"
 PARSERS = [getattr(procfs, name) for name in sorted(vars(procfs)) if name.startswith("parse_")]
-NAMES = st.text(st.characters(codec="ascii", categories=["L", "N", "P"], exclude_characters="/:"), min_size=1, max_size=15)
+NAMES = st.text(
+    st.characters(codec="ascii", categories=["L", "N", "P"], exclude_characters="/:"), min_size=1, max_size=15
+)
 
 
 def test_a_case_is_read_right(case: Any, agree: Callable[[Any, Any], None]) -> None:
@@ -38,7 +40,9 @@ def test_a_serial_number_is_never_returned() -> None:
     st.one_of(
         st.text(),
         st.binary().map(lambda data: data.decode("utf-8", "surrogateescape")),
-        st.from_regex(r"((some|full|MemTotal|eth0|processor|Filename|ID)[:= ]|[-0-9.=kB\"' /\n]){0,60}", fullmatch=True),
+        st.from_regex(
+            r"((some|full|MemTotal|eth0|processor|Filename|ID)[:= ]|[-0-9.=kB\"' /\n]){0,60}", fullmatch=True
+        ),
     )
 )
 @example("Filename\n/x partition 9" + "9" * 5000 + " 1 1")
@@ -59,7 +63,11 @@ def test_a_written_interface_reads_back(name: str, values: list[int]) -> None:
     assert parse_net_dev(text) == {name: dict(zip(NET_FIELDS, values))}
 
 
-@given(st.dictionaries(st.sampled_from(["rchar", "wchar", "read_bytes", "write_bytes"]), st.integers(0, 2**64 - 1), min_size=1))
+@given(
+    st.dictionaries(
+        st.sampled_from(["rchar", "wchar", "read_bytes", "write_bytes"]), st.integers(0, 2**64 - 1), min_size=1
+    )
+)
 def test_written_process_counters_read_back(values: dict[str, int]) -> None:
     assert parse_process_io("".join(f"{key}: {value}\n" for key, value in values.items())) == values
 
@@ -73,9 +81,9 @@ def test_a_quoted_value_reads_back(value: str) -> None:
 
 
 @pytest.mark.parametrize("parser", PARSERS)
-@pytest.mark.parametrize("line", ["9" * 1_000_000, ":" * 1_000_000, "a=" * 500_000, "eth0: " + "1 " * 500_000, " " * 10**6])
-def test_a_megabyte_of_one_line_is_read_or_refused(parser: Callable[[str], Any], line: str) -> None:
+@pytest.mark.parametrize("part", ["9", ":", "a=", "1 ", " ", "some ", "processor "])
+def test_a_megabyte_of_one_line_is_read_or_refused(parser: Callable[[str], Any], part: str) -> None:
     try:
-        parser(line)
+        parser("eth0: " + part * (1_000_000 // len(part)))
     except ParseError:
         return
