@@ -9,22 +9,19 @@ __all__ = ["fio_errors"]
 _LONGEST_LINE = 4000
 # "fio: pid=1, err=5/file:io_u.c:1896, func=io_u error, error=Input/output error", and in text reports "err=22 (file:…".
 _ERROR_NUMBER = re.compile(r"\berr= ?[1-9][0-9]{0,9}\b|\bfunc=\S[^\n]{0,200}\berror=\S")
-# What fio says of itself is trouble, but for these. Without --readonly on a file of another user it can't drop the
-# page cache, and goes on; with O_DIRECT that changes nothing.
-_HARMLESS = (
-    "fio: cache invalidation of ",
-    "fio: file hash not empty on exit",
-    "fio: this platform does not support process shared mutexes",
-    "fio: any use of blockalign= turns off randommap",
-    "fio: clocksource=cpu may not be reliable",
-    "fio: --latency-log is deprecated",
-    "fio: Switching to tausworthe64",
-    "fio: disabling status file updates",
+# What fio says of itself is trouble, but for these. Of another user's file it can't drop the page cache, and goes on;
+# a lower depth shows in the depths that it reached.
+_HARMLESS = re.compile(
+    r"fio: (?:cache invalidation of |fadvise hint failed|file hash not empty on exit|lower depth to "
+    r"|file .{1,4000} exceeds 32-bit tausworthe random generator|Switching to tausworthe64"
+    r"|this platform does not support process shared mutexes|[Aa]ny use of blockalign= turns off randommap"
+    r"|clocksource=cpu may not be reliable|--latency-log is deprecated|disabling status file updates)"
 )
 # Trouble that doesn't begin with "fio: ".
 _OTHER_TROUBLE = re.compile(
-    r"(?:client: .{0,300}(?:disconnected|timed out|refused)|verify: |.{0,300}: verify failed at |[Bb]ad option "
-    r"|.{0,300}: No I/O performed by |.{0,300}: you need to specify |.{0,300} is not a valid I/O engine)"
+    r"(?:[Ee]rror:? |verify: |[Bb]ad option |(?:IO e|E)ngine .{1,200} not found"
+    r"|client: .{0,300}(?:disconnected|timed out|refused)"
+    r"|.{0,300}: (?:verify failed at |No I/O performed by |you need to specify |unrecognized option ))"
 )
 
 
@@ -37,7 +34,7 @@ def fio_errors(text: str) -> list[str]:
 
 
 def _is_trouble(line: str) -> bool:
-    if not line or len(line) > _LONGEST_LINE or line.startswith(_HARMLESS):
+    if not line or len(line) > _LONGEST_LINE or _HARMLESS.match(line):
         return False
     if line.startswith("fio: "):
         return True

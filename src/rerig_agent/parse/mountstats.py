@@ -50,7 +50,7 @@ _STREAM_FIELDS = (
 _TRANSPORT_FIELDS = {
     "tcp": _STREAM_FIELDS,
     "rdma": _STREAM_FIELDS,
-    "local": _STREAM_FIELDS,
+    "local": _STREAM_FIELDS[1:],
     "udp": ("port", "binds", "sends", "receives", "bad_transaction_ids", "requests_in_flight_sum", "backlog_sum"),
 }
 _OPERATIONS_HEAD = "per-op statistics"

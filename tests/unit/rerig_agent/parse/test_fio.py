@@ -250,6 +250,8 @@ def test_a_job_of_that_name_without_clients_is_a_job() -> None:
         "fio: io_u error on file /dev/sdx: Input/output error: read offset=0, buflen=4096",
         "fio: pid=9, err=5/file:io_u.c:1896, func=io_u error, error=Input/output error",
         "fio: engine libaio not loadable",
+        "Engine abc not found; Either name is invalid, was not built, or fio-engine-abc package is missing.",
+        "error: failed to setup shm segment",
         "fio: terminating on signal 2",
         "job: No I/O performed by psync, perhaps try --debug=io option for details?",
         "client: host=192.0.2.1 disconnected",
@@ -267,6 +269,8 @@ def test_a_line_of_trouble_is_an_error_wherever_it_stands(line: str) -> None:
     [
         "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1",
         "fio: cache invalidation of f.bin failed: Permission denied",
+        "fio: file f.bin exceeds 32-bit tausworthe random generator.",
+        "fio: lower depth to 16 due to OS constraints",
         "Jobs: 1 (f=1): [r(1)][100.0%][r=1MiB/s][r=1 IOPS][eta 00m:00s]",
         "Starting 1 process",
         "j: (groupid=0, jobs=1): err= 0: pid=1",

@@ -47,6 +47,12 @@ def test_a_block_alone_gives_what_the_whole_gives(case: Any) -> None:
         assert parse_mountstats(block) == [whole[place]]
 
 
+def test_a_local_transport_has_no_port() -> None:
+    transport = parse_mountstats(NFS + "\txprt:\tlocal 1 2 3 4 55 66 7 8 9 64 0 0\n")[0]["transport"][0]
+    assert "port" not in transport
+    assert (transport["sends"], transport["receives"]) == (55, 66)
+
+
 def test_of_two_mounts_on_one_place_the_later_block_counts() -> None:
     text = "device systemd-1 mounted on /m with fstype autofs\n" + NFS + "\tage:\t1\n"
     assert split_mountstats(text) == {"/m": NFS + "\tage:\t1\n"}
