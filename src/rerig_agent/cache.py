@@ -24,21 +24,22 @@ _PAGES_ELSEWHERE = (0x794C7630, 0x61756673, 0x65735546)
 _NOT_TOLD = "the kernel tells only owners and writers of a file which of its pages are cached"
 
 
-def residency(path: str, limit_s: float = LIMIT_S) -> dict[str, Any]:
+def residency(path: str, limit_s: float = LIMIT_S, tick: Callable[[], None] | None = None) -> dict[str, Any]:
     """{"method": "cachestat" | "mincore" | None, "resident_bytes": int | None, "file_bytes": int, "reason": str | None}
 
-    `reason` says why nothing is known (method None). Never raises; a mount that hangs for over `limit_s` is a reason.
+    `reason` says why nothing is known (method None); a mount that hangs for over `limit_s` is a reason. Raises only
+    what `tick` raises, which is called while the file does not answer.
     """
-    return _bounded(lambda: _measure(path, drop=False), limit_s)
+    return _bounded(lambda: _measure(path, drop=False), limit_s, tick)
 
 
-def evict(path: str, limit_s: float = LIMIT_S) -> dict[str, Any]:
+def evict(path: str, limit_s: float = LIMIT_S, tick: Callable[[], None] | None = None) -> dict[str, Any]:
     """Ask the kernel to drop the file's pages, then measure: the same dict as :func:`residency`, of afterwards.
 
     Dirty pages are written back first, or they would stay. Pages that some process has mapped and touched stay anyway
     (mm/truncate.c, mapping_evict_folio): the answer shows it, so never take the drop itself for proof.
     """
-    return _bounded(lambda: _measure(path, drop=True), limit_s)
+    return _bounded(lambda: _measure(path, drop=True), limit_s, tick)
 
 
 def unknown_residency(reason: str, file_bytes: int = 0) -> dict[str, Any]:
@@ -46,8 +47,8 @@ def unknown_residency(reason: str, file_bytes: int = 0) -> dict[str, Any]:
     return {"method": None, "resident_bytes": None, "file_bytes": file_bytes, "reason": reason}
 
 
-def _bounded(measure: Callable[[], dict[str, Any]], limit_s: float) -> dict[str, Any]:
-    answer = run_bounded(measure, limit_s)
+def _bounded(measure: Callable[[], dict[str, Any]], limit_s: float, tick: Callable[[], None] | None) -> dict[str, Any]:
+    answer = run_bounded(measure, limit_s, tick)
     if answer.timed_out:
         left = "; a process that waits for it can't be killed" if answer.left_running else ""
         return unknown_residency(f"the file did not answer within {limit_s:g} seconds{left}")

@@ -32,9 +32,12 @@ class StopFlag:
         self.signal_number: int | None = None
 
     def install(self) -> None:
-        """Take over the three signals of the calling (main) thread."""
+        """Take over the three signals of the calling (main) thread; one that is ignored (nohup does it) stays so."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._remember)
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._remember)
+        # Where the parent ignored it, the kernel would throw every child's exit status away.
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
     def _remember(self, number: int, _frame: object) -> None:
         self.signal_number = self.signal_number or number

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Callable, Dict
 
 from .facts.block import Device
 from .facts.device_chain import device_chain, mount_devices, pool_read_ahead_path
 from .facts.file_facts import probe_file, probe_paths
-from .facts.hung_guard import run_bounded
+from .facts.hung_guard import Bounded, run_bounded
 from .facts.hypervisor import collect_hypervisor
 from .facts.network import describe_network
 from .facts.overlay_layers import layer_directories, pick_layer, relative_in_layers
@@ -28,8 +29,12 @@ LIMIT_S = 30.0
 _OVERLAYS_DEEP = 4
 
 
-def collect_target(path: str, root: Path = Path("/"), limit_s: float = LIMIT_S) -> dict[str, Any]:
+def collect_target(
+    path: str, root: Path = Path("/"), limit_s: float = LIMIT_S, tick: Callable[[], None] | None = None
+) -> dict[str, Any]:
     """Evidence about the file at `path`; never raises for a bad file and takes about `limit_s` seconds for a hung one.
+
+    `tick` is called while the file does not answer, and may raise to end the waiting.
 
     With another `root`, that directory's proc, sys, dev and files stand for the machine's. Returns a dict with
 
@@ -45,7 +50,8 @@ def collect_target(path: str, root: Path = Path("/"), limit_s: float = LIMIT_S) 
     Raw and local: it holds paths and addresses. :func:`rerig_agent.judge.classify.classify` makes what may be shared.
     """
     root = Path(os.path.realpath(str(root)))
-    facts = _facts(path, root, limit_s)
+    bounded = functools.partial(run_bounded, limit_s=limit_s, tick=tick)
+    facts = _facts(path, root, bounded)
     evidence: dict[str, Any] = {
         "path": path,
         **facts,
@@ -62,14 +68,14 @@ def collect_target(path: str, root: Path = Path("/"), limit_s: float = LIMIT_S) 
     # A hung file's mount can still be told by its name.
     place = facts["real_path"] or (os.path.abspath(path) if facts["kind"] == "hung" else None)  # noqa: PTH100 - no I/O
     if place is not None:
-        _Descent(evidence, root, limit_s).run(place)
+        _Descent(evidence, root, bounded).run(place)
     if evidence["direct_alignment_bytes"] is None and evidence["block_chain"]:
         evidence["direct_alignment_bytes"] = evidence["block_chain"][0]["logical_block_bytes"]
     return evidence
 
 
-def _facts(path: str, root: Path, limit_s: float) -> dict[str, Any]:
-    answer = run_bounded(lambda: probe_file(_below(root, path)), limit_s)
+def _facts(path: str, root: Path, bounded: Callable[..., Bounded]) -> dict[str, Any]:
+    answer = bounded(lambda: probe_file(_below(root, path)))
     facts: dict[str, Any] = answer.value or dict(probe_file("\0"), kind="unreadable", errno=None)
     if answer.timed_out:
         facts["kind"] = "hung"
@@ -89,10 +95,10 @@ def _below(root: Path, path: str) -> str:
 class _Descent:
     """Follows a file down: its mount, an overlay's layer, the devices, the files under loop devices, and so on."""
 
-    def __init__(self, evidence: dict[str, Any], root: Path, limit_s: float) -> None:
+    def __init__(self, evidence: dict[str, Any], root: Path, bounded: Callable[..., Bounded]) -> None:
         self._evidence = evidence
         self._root = root
-        self._limit_s = limit_s
+        self._bounded = bounded
         self._mounts: list[Mount] = []
 
     def run(self, path: str) -> None:
@@ -138,7 +144,7 @@ class _Descent:
         layers = [layer for layer in layer_directories(mount) if layer.startswith("/")]
         inside = relative_in_layers(mount, path)
         places = [_below(self._root, layer) for layer in layers]
-        answer = run_bounded(lambda: probe_paths(places + [f"{place}/{inside}" for place in places]), self._limit_s)
+        answer = self._bounded(lambda: probe_paths(places + [f"{place}/{inside}" for place in places]))
         seen: list[dict[str, Any] | None] = answer.value or [None] * (2 * len(places))
         self._evidence["process_left"] = self._evidence["process_left"] or answer.left_running
         below: list[Mount | None] = []
@@ -161,7 +167,7 @@ class _Descent:
 
     def _devices_below_file(self, path: str) -> list[str]:
         """Kernel names of the devices under a loop device's file."""
-        answer = run_bounded(lambda: probe_paths([_below(self._root, path)]), self._limit_s)
+        answer = self._bounded(lambda: probe_paths([_below(self._root, path)]))
         entry = answer.value[0] if answer.value else None
         # A loop device set up in another name space shows a path that means nothing here.
         mount = self._mount_of(path, None) if entry is not None and entry["kind"] == "file" else None

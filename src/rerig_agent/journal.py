@@ -6,16 +6,23 @@ when it is undone (``undo-done``). A run that was killed leaves pending entries;
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import fcntl
 import json
 import os
+import stat
 import time
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Iterator
 
+from .facts.hung_guard import run_bounded
+
 JOURNAL_NAME = "journal.jsonl"
 LOCK_NAME = "lock"
+SCRATCH_PREFIX = "rerig-scratch-"
+REMOVE_LIMIT_S = 20.0  # some GiB on a slow card take seconds; a dead server takes for ever
 
 
 def utc_now() -> str:
@@ -55,18 +62,18 @@ class Journal:
 
 
 def read_journal(run_dir: Path) -> list[dict[str, Any]]:
-    """All whole events of a run; a last line torn by a crash is left out. No journal: an empty list."""
+    """All whole events of a run; a line torn by a crash is left out. No journal: an empty list."""
     events = []
     try:
-        lines = (run_dir / JOURNAL_NAME).read_text(encoding="utf-8").splitlines()
+        text = (run_dir / JOURNAL_NAME).read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return []
-    for line in lines:
+    for line in text.split("\n"):
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(event, dict):
+        if isinstance(event, dict) and isinstance(event.get("event"), str):
             events.append(event)
     return events
 
@@ -75,21 +82,24 @@ def pending_removals(events: list[dict[str, Any]]) -> list[str]:
     """Paths of files that the run made and has not removed, newest first."""
     pending: list[str] = []
     for event in events:
-        if event.get("event") == "undo-add" and event.get("action") == "remove_file":
-            pending.append(event["path"])
-        elif event.get("event") == "undo-done" and event.get("path") in pending:
-            pending.remove(event["path"])
+        path = event.get("path")
+        if not isinstance(path, str):
+            continue
+        if event["event"] == "undo-add" and event.get("action") == "remove_file":
+            pending.append(path)
+        elif event["event"] == "undo-done" and path in pending:
+            pending.remove(path)
     return pending[::-1]
 
 
 def is_alive(run_dir: Path) -> bool:
-    """True while some agent holds the run's lock."""
+    """True while some agent holds the run's lock, and where this user may not find out."""
     try:
         with (run_dir / LOCK_NAME).open("r") as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False
-    except BlockingIOError:
+    except OSError:
         return True
     return False
 
@@ -98,33 +108,52 @@ def undo_left_behind(runs_root: Path) -> Iterator[tuple[Path, str]]:
     """Remove what killed runs under ``runs_root`` left; yields (run directory, removed path) for each.
 
     Only paths that a journal named, only regular files that carry rerig's own scratch name, never a link's target.
+    What can't be removed (another user's, a mount that hangs) stays in its journal for a later start.
     """
     for journal_path in sorted(runs_root.glob("*/" + JOURNAL_NAME)):
         run_dir = journal_path.parent
         if is_alive(run_dir):
             continue
-        left = pending_removals(read_journal(run_dir))
-        if not left:
-            continue
-        try:
-            journal = Journal(run_dir)
-        except OSError:
-            continue  # another start got here first, or the directory is not ours to write
-        try:
-            for path in left:
-                if remove_scratch(Path(path)):
-                    yield run_dir, path
+        # Another start may get here first, or the directory is not ours to read or write.
+        with contextlib.suppress(OSError):
+            if pending_removals(read_journal(run_dir)):
+                yield from _undo_run(run_dir)
+
+
+def _undo_run(run_dir: Path) -> Iterator[tuple[Path, str]]:
+    with contextlib.closing(Journal(run_dir)) as journal:
+        # Read again: now that the lock is ours, nobody else adds to it.
+        for path in pending_removals(read_journal(run_dir)):
+            with contextlib.suppress(OSError):
+                removed = remove_scratch(Path(path))
                 journal.append("undo-done", action="remove_file", path=path, by="later start")
-        finally:
-            journal.close()
-
-
-SCRATCH_PREFIX = "rerig-scratch-"
+                if removed:
+                    yield run_dir, path
 
 
 def remove_scratch(path: Path) -> bool:
-    """Unlink one scratch file; True when there was one. Anything not named like our scratch is left alone."""
-    if not path.name.startswith(SCRATCH_PREFIX) or path.is_symlink() or not path.is_file():
+    """Unlink one scratch file; True when there was one. Anything not named like our scratch is left alone.
+
+    Raises OSError where it can't be removed; ETIMEDOUT where its file system does not answer.
+    """
+    if not path.name.startswith(SCRATCH_PREFIX):
         return False
-    path.unlink()
-    return True
+    answer = run_bounded(lambda: _unlink(path), REMOVE_LIMIT_S)
+    if answer.timed_out:
+        raise TimeoutError(errno.ETIMEDOUT, "the file system does not answer")
+    if not isinstance(answer.value, int):
+        raise OSError(errno.EIO, answer.error)
+    if answer.value not in (0, errno.ENOENT, errno.EINVAL):
+        raise OSError(answer.value, os.strerror(answer.value))
+    return answer.value == 0
+
+
+def _unlink(path: Path) -> int:
+    """0, or the errno; EINVAL for what is no regular file."""
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return errno.EINVAL
+        path.unlink()
+    except OSError as error:
+        return error.errno or errno.EIO
+    return 0

@@ -13,7 +13,9 @@ from .child import StopFlag, Stopped
 from .journal import SCRATCH_PREFIX, Journal, remove_scratch
 from .judge import classify
 from .judge.known_evidence import shown_name
-from .scratch import ScratchError, create_scratch
+from .scratch import ScratchError, ScratchLeft, create_scratch
+
+Emit = Callable[..., None]
 
 
 @dataclass
@@ -27,10 +29,10 @@ class PreparedTarget:
     refusal: dict[str, str] | None
     scratch: Path | None = None
 
-    def remove_scratch(self, journal: Journal) -> None:
+    def remove_scratch(self, journal: Journal, emit: Emit) -> None:
         """Remove the scratch file, if it was one, and journal it."""
         if self.scratch is not None:
-            _remove(self.scratch, journal)
+            _remove(self.scratch, journal, emit)
             self.scratch = None
 
     def hung(self, unkillable: bool) -> dict[str, str]:
@@ -55,14 +57,12 @@ def planned_path(plan: dict[str, Any], case: dict[str, Any]) -> str:
     return os.fspath(scratch_path(target["scratch"]["directory"], plan["run_id"], name))
 
 
-def prepare_target(
-    target: dict[str, Any], run_id: str, journal: Journal, stop: StopFlag, emit: Callable[..., None]
-) -> PreparedTarget:
+def prepare_target(target: dict[str, Any], run_id: str, journal: Journal, stop: StopFlag, emit: Emit) -> PreparedTarget:
     """Collect and judge the evidence of one planned target; write its scratch file first where it is one."""
     scratch = target.get("scratch")
     if scratch is None:
-        return _judged(target["label"], target["path"])
-    directory = evidence.collect_target(scratch["directory"])
+        return _judged(target["label"], target["path"], stop)
+    directory = evidence.collect_target(scratch["directory"], tick=stop.check)
     if directory["kind"] != "directory":
         sentence = "The scratch directory can't be used: it is missing or is not a directory."
         refusal: dict[str, str] | None = {"code": "scratch_failed", "sentence": sentence}
@@ -82,7 +82,11 @@ def prepare_target(
             refusal = {"code": "scratch_failed", "sentence": str(error)}
     if refusal is not None:
         return PreparedTarget(target["label"], str(path), directory, {}, refusal)
-    prepared = _judged(target["label"], str(path))
+    try:
+        prepared = _judged(target["label"], str(path), stop)
+    except Stopped:
+        _remove(path, journal, emit)
+        raise
     prepared.scratch = path
     return prepared
 
@@ -98,7 +102,7 @@ def scratch_refusal(directory: dict[str, Any], size_bytes: int) -> dict[str, str
 
 @contextmanager
 def reread_file(
-    case: dict[str, Any], target: PreparedTarget, run_id: str, journal: Journal, stop: StopFlag
+    case: dict[str, Any], target: PreparedTarget, run_id: str, journal: Journal, stop: StopFlag, emit: Emit
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """The file of one case: the target's own, or a scratch file of the case's exact size that lives as long as it."""
     size_bytes = case["parameters"].get("scratch_bytes")
@@ -108,13 +112,13 @@ def reread_file(
     path = scratch_path(os.fspath(target.scratch.parent), run_id, case["id"])
     _write(path, size_bytes, journal, stop, None)
     try:
-        yield str(path), evidence.collect_target(str(path))
+        yield str(path), evidence.collect_target(str(path), tick=stop.check)
     finally:
-        _remove(path, journal)
+        _remove(path, journal, emit)
 
 
-def _judged(label: str, path: str) -> PreparedTarget:
-    found = evidence.collect_target(path)
+def _judged(label: str, path: str, stop: StopFlag) -> PreparedTarget:
+    found = evidence.collect_target(path, tick=stop.check)
     judged = classify.classify(found)
     refusal = None
     if judged["refusal"] is not None:
@@ -123,16 +127,28 @@ def _judged(label: str, path: str) -> PreparedTarget:
 
 
 def _write(
-    path: Path, size_bytes: int, journal: Journal, stop: StopFlag, progress: Callable[[int], None] | None
+    path: Path,
+    size_bytes: int,
+    journal: Journal,
+    stop: StopFlag,
+    progress: Callable[[int], None] | None,
 ) -> None:
     journal.append("undo-add", action="remove_file", path=os.fspath(path))
     try:
         create_scratch(path, size_bytes, stop, progress)
+    except ScratchLeft:
+        raise
     except (ScratchError, Stopped):
         journal.append("undo-done", action="remove_file", path=os.fspath(path), by="same run")
         raise
 
 
-def _remove(path: Path, journal: Journal) -> None:
-    remove_scratch(path)
+def _remove(path: Path, journal: Journal, emit: Emit) -> None:
+    try:
+        remove_scratch(path)
+    except OSError as error:
+        # It stays in the journal, so that a later start tries again.
+        sentence = f"The scratch file {path.name} could not be removed: {error.strerror}."
+        emit("scratch-left", sentence=sentence)
+        return
     journal.append("undo-done", action="remove_file", path=os.fspath(path), by="same run")

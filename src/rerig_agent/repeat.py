@@ -8,7 +8,7 @@ from typing import Any, Callable
 from . import cache, counters
 from .cases import build_argv
 from .cases.fio_read import ALIAS_NAME, needs_alias
-from .child import StopFlag, run_child
+from .child import StopFlag, Stopped, run_child
 from .files import write_json
 from .journal import utc_now
 
@@ -32,7 +32,8 @@ def run_repeat(
         (directory / ALIAS_NAME).symlink_to(path)
     argv = build_argv(case, repeat, path)
     evict = bool(case["parameters"].get("evict"))
-    residency_before = cache.evict(path) if evict else cache.residency(path)
+    ask_s = min(cache.LIMIT_S, case["limit_s"])
+    residency_before = (cache.evict if evict else cache.residency)(path, ask_s, stop.check)
     started_at = utc_now()
     before = counters.take(classified, evidence)
     outcome = run_child(
@@ -52,8 +53,16 @@ def run_repeat(
         "counters_before": before,
         "counters_after": after,
         "residency_before": residency_before,
-        # Asking a hung server again would hang the agent itself.
-        "residency_after": cache.unknown_residency("the file did not answer") if hung else cache.residency(path),
+        "residency_after": cache.unknown_residency("the file did not answer")
+        if hung
+        else _residency_after(path, ask_s, stop),
     }
     write_json(directory / "record.json", record)
     return record
+
+
+def _residency_after(path: str, limit_s: float, stop: StopFlag) -> dict[str, Any]:
+    try:
+        return cache.residency(path, limit_s, stop.check)
+    except Stopped:  # the loop will see it too; what was measured is kept
+        return cache.unknown_residency("the run was stopped")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from pathlib import Path
 from typing import Any, Callable
 
@@ -11,12 +10,10 @@ from . import VERSION, conditions
 from .child import StopFlag, Stopped
 from .files import write_json
 from .journal import Journal, undo_left_behind
-from .prepared import PreparedTarget, prepare_target, reread_file
+from .prepared import Emit, PreparedTarget, prepare_target, reread_file
 from .repeat import run_repeat
 from .scratch import ScratchError
 from .tools import probe_tools
-
-Emit = Callable[..., None]
 
 
 class Run:
@@ -52,8 +49,6 @@ class Run:
             stopped_by = "error"
             raise
         finally:
-            # A second Ctrl-C must not cut the cleaning up short.
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
             self._finish(stopped_by)
         return status
 
@@ -83,7 +78,7 @@ class Run:
                 self._emit("case-skipped", case=case["id"], sentence=reason["sentence"])
                 continue
             try:
-                with reread_file(case, target, self._plan["run_id"], self._journal, self._stop) as (
+                with reread_file(case, target, self._plan["run_id"], self._journal, self._stop, self._emit) as (
                     path,
                     evidence,
                 ):
@@ -123,7 +118,7 @@ class Run:
 
     def _finish(self, stopped_by: str | None) -> None:
         for target in self._targets.values():
-            target.remove_scratch(self._journal)
+            target.remove_scratch(self._journal, self._emit)
         try:
             write_json(self._dir / "conditions-after.json", conditions.collect())
         finally:

@@ -11,12 +11,15 @@ import errno
 import fcntl
 import mmap
 import os
+import struct
 import threading
+import time
 from pathlib import Path
 from typing import Callable
 
-from .child import StopFlag
-from .journal import SCRATCH_PREFIX
+from .child import StopFlag, Stopped
+from .facts.hung_guard import run_bounded
+from .journal import SCRATCH_PREFIX, remove_scratch
 
 BLOCK_BYTES = 4 * 1024 * 1024
 POOL_BYTES = BLOCK_BYTES + 4099  # odd, and longer than a block
@@ -24,10 +27,15 @@ REFRESH_BYTES = POOL_BYTES // 8
 WRITERS = 2
 ALIGNMENT_BYTES = 4096
 RESERVE_BYTES = 256 * 1024 * 1024  # never fill a disk to its last byte
+STALL_S = 120.0  # a disk that takes not one block for so long is called hung
 
 
 class ScratchError(Exception):
     """The scratch file can't be made; the message is one sentence for the user."""
+
+
+class ScratchLeft(ScratchError):
+    """The half-written file could not be removed: what was journalled about it stays to be done."""
 
 
 def free_bytes(directory: str) -> int:
@@ -53,7 +61,7 @@ def check_space(directory: str, size_bytes: int) -> None:
 class _Source:
     """Hands out (offset, length) jobs in order and fills buffers; safe for several writer threads."""
 
-    def __init__(self, size_bytes: int, progress: Callable[[int], None] | None) -> None:
+    def __init__(self, size_bytes: int, progress: _Progress) -> None:
         self._size = size_bytes
         self._next = 0
         self._phase = 0
@@ -79,37 +87,102 @@ class _Source:
             buffer[:head] = view[start : start + head]
             if head < length:
                 buffer[head:length] = view[: length - head]
-            if self._progress is not None:
-                self._progress(offset)
+            self._progress.set(offset)
         return offset, length
+
+
+class _Progress:
+    """Bytes handed to the disk so far, in memory that the writing child shares with the agent."""
+
+    def __init__(self) -> None:
+        self._shared = mmap.mmap(-1, mmap.PAGESIZE)
+
+    def set(self, done: int) -> None:
+        """Called by the child: the file exists, and ``done`` bytes of it are on their way."""
+        struct.pack_into("=q", self._shared, 0, done + 1)
+
+    def get(self) -> int | None:
+        """Called by the agent; None while there is no file yet."""
+        value = int(struct.unpack_from("=q", self._shared, 0)[0])
+        return value - 1 if value else None
+
+
+class _Watch:
+    """Hands progress on, and ends the waiting when the user asks to stop or the disk stands still."""
+
+    def __init__(self, shared: _Progress, stop: StopFlag, progress: Callable[[int], None] | None) -> None:
+        self._shared = shared
+        self._stop = stop
+        self._progress = progress
+        self._last: int | None = None
+        self._moved_s = time.monotonic()
+
+    def tick(self) -> None:
+        self._stop.check()
+        done = self._shared.get()
+        if done != self._last:
+            self._last, self._moved_s = done, time.monotonic()
+            if done is not None and self._progress is not None:
+                self._progress(done)
+        elif time.monotonic() - self._moved_s > STALL_S:
+            raise ScratchError("The scratch file can't be written: its file system does not answer.")
 
 
 def create_scratch(path: Path, size_bytes: int, stop: StopFlag, progress: Callable[[int], None] | None = None) -> None:
     """Write ``size_bytes`` (any number, also odd) to a new file and sync it; the caller has journalled the path.
 
-    ``progress`` gets the bytes handed to the disk so far. On any failure the file is removed.
-    Raises :class:`ScratchError` (full or read-only disk, no permission, name taken) or :class:`Stopped`.
+    A child process writes, so that a file system that hangs does not hang the agent. ``progress`` gets the bytes handed
+    to the disk so far. On any failure the file is removed.
+    Raises :class:`ScratchError` (full, read-only or hung disk, no permission, name taken), :class:`ScratchLeft` where
+    it could not be removed, or :class:`Stopped`.
     """
     if not path.name.startswith(SCRATCH_PREFIX):
         raise ValueError("a scratch file's name starts with " + SCRATCH_PREFIX)
-    check_space(str(path.parent), size_bytes)
+    shared = _Progress()
+    watch = _Watch(shared, stop, progress)
+    try:
+        answer = run_bounded(lambda: _write_file(path, size_bytes, shared), float("inf"), watch.tick)
+    except (ScratchError, Stopped):
+        if shared.get() is not None:
+            _remove_half(path)
+        raise
+    sentence = answer.error or answer.value
+    if sentence is not None:
+        raise ScratchError(sentence)
+
+
+def _remove_half(path: Path) -> None:
+    try:
+        remove_scratch(path)
+    except OSError as error:
+        raise ScratchLeft(
+            f"The scratch file {path.name} can't be written, and half of it could not be removed: {error.strerror}."
+        ) from error
+
+
+def _write_file(path: Path, size_bytes: int, shared: _Progress) -> str | None:
+    """The child's work; the sentence of its failure, or None. Only a file that it made itself is removed."""
+    try:
+        check_space(str(path.parent), size_bytes)
+    except ScratchError as error:
+        return str(error)
     try:
         descriptor = _open_new(path)
     except OSError as error:
-        raise ScratchError(_sentence(error)) from error
+        return _sentence(error)
     try:
-        _write_all(descriptor, _Source(size_bytes, progress), stop)
+        shared.set(0)
+        _write_all(descriptor, _Source(size_bytes, shared))
         os.ftruncate(descriptor, size_bytes)  # the padding of a last odd block goes
         os.fsync(descriptor)
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        shared.set(size_bytes)
     except OSError as error:
         path.unlink()
-        raise ScratchError(_sentence(error)) from error
-    except BaseException:
-        path.unlink()
-        raise
+        return _sentence(error)
     finally:
         os.close(descriptor)
+    return None
 
 
 def _open_new(path: Path) -> int:
@@ -123,35 +196,26 @@ def _open_new(path: Path) -> int:
     return os.open(str(path), flags & ~os.O_EXCL, 0o600)
 
 
-def _write_all(descriptor: int, source: _Source, stop: StopFlag) -> None:
-    failures: list[BaseException] = []
-    halt = threading.Event()
+def _write_all(descriptor: int, source: _Source) -> None:
+    failures: list[OSError] = []
 
     def write_blocks() -> None:
         buffer = mmap.mmap(-1, BLOCK_BYTES)  # page-aligned, as O_DIRECT wants it
         view = memoryview(buffer)
         try:
-            while not halt.is_set():
+            while not failures:
                 offset, length = source.fill(buffer)
                 if length == 0:
                     return
                 _write_block(descriptor, view[: -(-length // ALIGNMENT_BYTES) * ALIGNMENT_BYTES], offset)
         except OSError as error:
             failures.append(error)
-            halt.set()
 
-    writers = [threading.Thread(target=write_blocks, daemon=True) for _ in range(WRITERS)]
+    writers = [threading.Thread(target=write_blocks) for _ in range(WRITERS)]
     for writer in writers:
         writer.start()
-    try:
-        for writer in writers:
-            while writer.is_alive():
-                writer.join(0.1)
-                stop.check()
-    finally:
-        halt.set()
-        for writer in writers:
-            writer.join()
+    for writer in writers:
+        writer.join()
     if failures:
         raise failures[0]
 
@@ -163,10 +227,12 @@ def _write_block(descriptor: int, block: memoryview, offset: int) -> None:
         except OSError as error:
             if error.errno != errno.EINVAL:
                 raise
-            # This file system wants another alignment: go on through the page cache (fsync follows).
+            # This file system wants another alignment: go on through the page cache.
             fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) & ~os.O_DIRECT)
             written = os.pwrite(descriptor, block, offset)
         block, offset = block[written:], offset + written
+    if not fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_DIRECT:
+        os.fdatasync(descriptor)  # else the last fsync would find it all in memory, and look hung
 
 
 def _sentence(error: OSError) -> str:

@@ -17,6 +17,7 @@ from typing import Any, Callable, NamedTuple
 __all__ = ["Bounded", "run_bounded"]
 
 _GRACE_S = 0.5
+_TICK_S = 0.1
 
 
 class Bounded(NamedTuple):
@@ -28,11 +29,14 @@ class Bounded(NamedTuple):
     left_running: bool
 
 
-def run_bounded(function: Callable[[], Any], limit_s: float) -> Bounded:
+def run_bounded(function: Callable[[], Any], limit_s: float, tick: Callable[[], None] | None = None) -> Bounded:
     """Call `function` in a forked child and return what it returned (it must be JSON data).
 
     After `limit_s` seconds the child is killed. A child that sleeps uninterruptibly in the kernel survives even that;
-    it is left behind and `left_running` is True. Never raises; a failed fork or an exception in the child is `error`.
+    it is left behind and `left_running` is True. A failed fork or an exception in the child is `error`.
+
+    `tick` is called in this process, ten times a second while it waits and once at the end. What it raises (the user
+    has asked to stop, say) ends the child too, and is all that this function raises.
     """
     try:
         reader, writer = os.pipe()
@@ -52,7 +56,7 @@ def run_bounded(function: Callable[[], Any], limit_s: float) -> Bounded:
     signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     os.close(writer)
     try:
-        answer, in_time = _read_until(reader, time.monotonic() + limit_s)
+        answer, in_time = _read_until(reader, time.monotonic() + limit_s, tick or (lambda: None))
     finally:
         os.close(reader)
         gone = _end(child)
@@ -104,17 +108,21 @@ def _close_inherited(keep: int) -> None:
                 os.close(int(name))
 
 
-def _read_until(reader: int, deadline: float) -> tuple[bytes, bool]:
+def _read_until(reader: int, deadline: float, tick: Callable[[], None]) -> tuple[bytes, bool]:
     """Everything up to the end of the pipe, and whether the end came before the deadline."""
     poller = select.poll()
     poller.register(reader, select.POLLIN | select.POLLHUP)
     answer = b""
     while True:
         left_s = deadline - time.monotonic()
-        if left_s <= 0 or not poller.poll(left_s * 1000):
+        if left_s <= 0:
             return answer, False
+        if not poller.poll(min(left_s, _TICK_S) * 1000):
+            tick()
+            continue
         piece = os.read(reader, 65536)
         if not piece:
+            tick()  # a Ctrl-C at the terminal ends the child as well: that is a wish, not a failure
             return answer, True
         answer += piece
 
