@@ -1,9 +1,4 @@
-"""A scratch file of data that neither compresses nor deduplicates, written at the disk's own speed.
-
-The data is a window that slides over a pool of random bytes. The pool's length is odd, so that aligned blocks of 4 KiB
-never start at the same place of it; and an eighth of the pool is drawn anew for every block that is written, so that
-nothing repeats over more than eight blocks (32 MiB). Drawing every byte from the kernel would be slower than an NVMe.
-"""
+"""A scratch file of data that neither compresses nor deduplicates, written at the disk's own speed."""
 
 from __future__ import annotations
 
@@ -20,10 +15,9 @@ from typing import Callable
 from .child import StopFlag, Stopped
 from .facts.hung_guard import run_bounded
 from .journal import SCRATCH_PREFIX, remove_scratch
+from .keystream import Keystream
 
 BLOCK_BYTES = 4 * 1024 * 1024
-POOL_BYTES = BLOCK_BYTES + 4099  # odd, and longer than a block
-REFRESH_BYTES = POOL_BYTES // 8
 WRITERS = 2
 ALIGNMENT_BYTES = 4096
 RESERVE_BYTES = 256 * 1024 * 1024  # never fill a disk to its last byte
@@ -58,35 +52,21 @@ def check_space(directory: str, size_bytes: int) -> None:
         )
 
 
-class _Source:
-    """Hands out (offset, length) jobs in order and fills buffers; safe for several writer threads."""
+class _Blocks:
+    """Hands out (offset, length) of the file's blocks in order; safe for several writer threads."""
 
     def __init__(self, size_bytes: int, progress: _Progress) -> None:
         self._size = size_bytes
         self._next = 0
-        self._phase = 0
-        self._pool = bytearray(os.urandom(POOL_BYTES))
         self._lock = threading.Lock()
         self._progress = progress
 
-    def fill(self, buffer: mmap.mmap) -> tuple[int, int]:
-        """Put the next block's bytes into ``buffer``; (offset, length), length 0 at the end."""
-        fresh = os.urandom(REFRESH_BYTES)
+    def take(self) -> tuple[int, int]:
+        """The next block; length 0 at the end."""
         with self._lock:
             offset = self._next
-            length = min(BLOCK_BYTES, self._size - offset)
-            if length <= 0:
-                return offset, 0
+            length = max(0, min(BLOCK_BYTES, self._size - offset))
             self._next += length
-            at = (offset // BLOCK_BYTES % 8) * REFRESH_BYTES
-            self._pool[at : at + REFRESH_BYTES] = fresh
-            start = self._phase
-            self._phase = (start + BLOCK_BYTES) % POOL_BYTES
-            head = min(length, POOL_BYTES - start)
-            view = memoryview(self._pool)
-            buffer[:head] = view[start : start + head]
-            if head < length:
-                buffer[head:length] = view[: length - head]
             self._progress.set(offset)
         return offset, length
 
@@ -172,7 +152,7 @@ def _write_file(path: Path, size_bytes: int, shared: _Progress) -> str | None:
         return _sentence(error)
     try:
         shared.set(0)
-        _write_all(descriptor, _Source(size_bytes, shared))
+        _write_all(descriptor, _Blocks(size_bytes, shared))
         os.ftruncate(descriptor, size_bytes)  # the padding of a last odd block goes
         os.fsync(descriptor)
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -196,17 +176,19 @@ def _open_new(path: Path) -> int:
     return os.open(str(path), flags & ~os.O_EXCL, 0o600)
 
 
-def _write_all(descriptor: int, source: _Source) -> None:
+def _write_all(descriptor: int, blocks: _Blocks) -> None:
     failures: list[OSError] = []
 
     def write_blocks() -> None:
         buffer = mmap.mmap(-1, BLOCK_BYTES)  # page-aligned, as O_DIRECT wants it
         view = memoryview(buffer)
+        stream = Keystream()
         try:
             while not failures:
-                offset, length = source.fill(buffer)
+                offset, length = blocks.take()
                 if length == 0:
                     return
+                stream.fill(buffer)
                 _write_block(descriptor, view[: -(-length // ALIGNMENT_BYTES) * ALIGNMENT_BYTES], offset)
         except OSError as error:
             failures.append(error)
