@@ -33,6 +33,8 @@ def device_depth(
     if reads_and_ms is None:
         return None, None
     reads, milliseconds = reads_and_ms
+    if reads < 0 or milliseconds < 0:  # a remount starts counting anew
+        return None, None
     return round(milliseconds / 1000 / duration_s, 3), round(reads / ios, 4)
 
 

@@ -7,6 +7,7 @@ flags (``-h`` is help everywhere), and a wrong word is explained in one sentence
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 import sys
 from typing import TYPE_CHECKING, Any
@@ -18,9 +19,12 @@ from invoke.program import Program
 from rerig.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from invoke.collection import Collection
     from invoke.context import Context
     from invoke.parser.argument import Argument
+    from invoke.tasks import Task
 
 SHORT_FLAGS = ("help", "list", "version")
 SHOWN_OPTIONS = (*SHORT_FLAGS, "print-completion-script")
@@ -84,10 +88,22 @@ class Launcher(Program):
 
     def parse_words(self) -> None:
         """Parse the tasks and their flags; a flag that wants a number and got a word is the user's error."""
+        self._refuse_flags_without_value()
         try:
             self.parse_tasks()
         except ValueError as error:
             raise UserError(f"A flag wants a whole number and got {str(error).rpartition(': ')[2]}.", 2) from error
+
+    def _refuse_flags_without_value(self) -> None:
+        """invoke lets a repeatable flag without a value pass as none at all, or swallow the next flag."""
+        repeatable = {f"--{name}" for task in _tasks(self.collection) for name in task.iterable}
+        arguments = [argument for task in _tasks(self.collection) for argument in task.get_arguments()]
+        flags = {"", "--", *(f"--{name.replace('_', '-')}" for argument in arguments for name in argument.names)}
+        for word, following in itertools.pairwise([*self.core.unparsed, "--"]):
+            if word in repeatable and following in flags:
+                raise UserError(f"{word} needs a value (one that looks like a flag is given as {word}=VALUE).", 2)
+            if word.endswith("=") and word[:-1] in repeatable:
+                raise UserError(f"{word[:-1]} needs a value.", 2)
 
     def update_config(self, merge: bool = True) -> None:
         super().update_config(merge)
@@ -145,7 +161,11 @@ def _help_first(words: list[str]) -> list[str]:
 
 
 def _drop_short_flags(collection: Collection) -> None:
-    for task in collection.tasks.values():
+    for task in _tasks(collection):
         task.auto_shortflags = False
+
+
+def _tasks(collection: Collection) -> Iterator[Task[Any]]:
+    yield from collection.tasks.values()
     for child in collection.collections.values():
-        _drop_short_flags(child)
+        yield from _tasks(child)

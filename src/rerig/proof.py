@@ -39,7 +39,8 @@ def delivered_bytes(classified: dict[str, Any], before: dict[str, Any], after: d
             delta = device_delta(classified["proof"]["device"], before, after)
             return None if delta is None else int(delta["read_sectors"]) * SECTOR_BYTES
         if source == "nfs":
-            return _server_read(after) - _server_read(before)
+            gained = _server_read(after) - _server_read(before)
+            return gained if gained >= 0 else None  # a remount starts counting anew
     except (ParseError, KeyError, TypeError):
         return None
     return None

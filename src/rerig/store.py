@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from rerig.documents import shown
 from rerig.errors import UserError
 
 
@@ -43,16 +44,27 @@ def find_results(names: list[str]) -> list[Path]:
     """The result files that files, directories (searched for ``*.json``) and globs name, each once, in order.
 
     A directory that holds run directories gives their ``result.json``; raw files of a run are never taken for results.
-    Raises UserError for a name that gives nothing.
+    What can't be looked into is given as it is: reading it says why. Raises UserError for a name that gives nothing.
     """
     found: dict[Path, None] = {}
     for name in names:
-        matches = [Path(name)] if Path(name).exists() else _glob(name)
+        path = Path(name)
+        matches = [path] if _may_exist(path) else _glob(name)
         files = [file for match in matches for file in (_in_directory(match) if match.is_dir() else [match])]
         if not files:
-            raise UserError(f"{name}: no such file, and no result in it.")
+            raise UserError(f"{shown(name)}: no such file, and no result in it.")
         found.update(dict.fromkeys(files))
     return list(found)
+
+
+def _may_exist(path: Path) -> bool:
+    try:
+        path.lstat()
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _glob(pattern: str) -> list[Path]:
@@ -61,8 +73,12 @@ def _glob(pattern: str) -> list[Path]:
 
 
 def _in_directory(directory: Path) -> list[Path]:
-    results = []
-    for parent, directories, files in os.walk(directory):
+    results: list[Path] = []
+
+    def closed(error: OSError) -> None:
+        results.append(Path(error.filename))
+
+    for parent, directories, files in os.walk(directory, onerror=closed):
         directories.sort()
         is_run = "plan.json" in files and "journal.jsonl" in files
         if is_run:

@@ -98,6 +98,15 @@ def test_the_tasks_are_listed(words: list[str], capsys: pytest.CaptureFixture[st
     assert "results.validate   Check files." in shown
 
 
+@pytest.mark.parametrize("words", [["--path"], ["--path", "--quiet"], ["--path", ""], ["--path="]])
+def test_a_repeatable_flag_without_a_value_is_refused(words: list[str]) -> None:
+    assert "--path needs a value" in complaint("rerun", *words)
+
+
+def test_a_value_that_begins_with_dashes_is_given_after_an_equals_sign() -> None:
+    assert run("rerun", "--path=--odd")[0][1]["path"] == ["--odd"]
+
+
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_help_is_never_taken_for_a_tasks_word(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
     launcher, calls = make_launcher()

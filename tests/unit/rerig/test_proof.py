@@ -93,6 +93,15 @@ def test_an_nfs_read_that_the_client_cached_is_seen() -> None:
     assert proof["delivered_bytes"] == 131072
 
 
+def test_a_mount_that_was_mounted_anew_proves_nothing() -> None:
+    what = record(nfs_snapshot(131072 + GIB), nfs_snapshot(131072))
+    assert prove_bytes(GIB, nfs_classified(), what) == {
+        "verdict": "not_decidable",
+        "delivered_bytes": None,
+        "ratio": None,
+    }
+
+
 def test_a_mount_without_statistics_proves_nothing() -> None:
     what = record({**nfs_snapshot(0), "mountstats": None}, nfs_snapshot(GIB))
     assert prove_bytes(GIB, nfs_classified(), what)["verdict"] == "not_decidable"
