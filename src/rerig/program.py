@@ -7,6 +7,7 @@ flags (``-h`` is help everywhere), and a wrong word is explained in one sentence
 from __future__ import annotations
 
 import difflib
+import inspect
 import itertools
 import re
 import sys
@@ -97,8 +98,9 @@ class Launcher(Program):
     def _refuse_flags_without_value(self) -> None:
         """invoke lets a repeatable flag without a value pass as none at all, or swallow the next flag."""
         repeatable = {f"--{name}" for task in _tasks(self.collection) for name in task.iterable}
-        arguments = [argument for task in _tasks(self.collection) for argument in task.get_arguments()]
-        flags = {"", "--", *(f"--{name.replace('_', '-')}" for argument in arguments for name in argument.names)}
+        # Task.get_arguments would name them too, but it uses up the help texts.
+        names = [name for task in _tasks(self.collection) for name in list(inspect.signature(task.body).parameters)[1:]]
+        flags = {"", "--", *(f"--{name.strip('_').replace('_', '-')}" for name in names)}
         for word, following in itertools.pairwise([*self.core.unparsed, "--"]):
             if word in repeatable and following in flags:
                 raise UserError(f"{word} needs a value (one that looks like a flag is given as {word}=VALUE).", 2)
