@@ -15,7 +15,16 @@ from rerig.errors import UserError
 
 SOURCES = ROOT / "src" / "rerig_agent"
 SHEBANG = b"#!/usr/bin/env python3\n"
-MAIN = b"import sys\n\nfrom rerig_agent.__main__ import main\n\nsys.exit(main())\n"
+# Any Python since 2.6 must be able to read these lines, to be told what it lacks.
+MAIN = b"""\
+import sys
+
+if sys.version_info < (3, 8):
+    sys.exit("rerig-agent: Python 3.8 or newer is needed, and this is %d.%d." % sys.version_info[:2])
+from rerig_agent.__main__ import main
+
+sys.exit(main())
+"""
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # a zip has no earlier date, and none at all is not possible
 REGULAR_644 = 0o100644 << 16
 UNIX = 3

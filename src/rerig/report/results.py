@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rerig.doubts import KINDS
 from rerig.report.figures import case_name, mean_rate, rate_text, target_text
+from rerig.report.published_column import PublishedColumn
 from rerig.report.terminal import plain_table, print_lines
-
-if TYPE_CHECKING:
-    from rerig.compare import ClaimRow
 
 
 def print_run(path: Path, as_json: bool, quiet: bool) -> None:
@@ -43,7 +41,7 @@ def print_result(result: dict[str, Any]) -> None:
 
 def _print_table(result: dict[str, Any], targets: list[dict[str, Any]]) -> None:
     marks = _marks(result)
-    claims = _claims(result)
+    claims = PublishedColumn(result)
     header = ["read", *(_column(target) for target in targets)]
     header += [f"{target['id']}/{targets[0]['id']}" for target in targets[1:]]
     header += ["published (ours / published)"]
@@ -52,9 +50,10 @@ def _print_table(result: dict[str, Any], targets: list[dict[str, Any]]) -> None:
         cells = [case_name(*by_target.values())]
         cells += [_cell(by_target.get(target["id"]), marks) for target in targets]
         cells += [_ratio(by_target.get(target["id"]), by_target.get(targets[0]["id"])) for target in targets[1:]]
-        cells.append("\n".join(_claim_lines(by_target, claims, several=len(targets) > 1)))
+        cells.append(claims.cell(by_target, name_targets=len(targets) > 1))
         rows.append(cells)
     plain_table(header, rows)
+    print_lines(claims.sources())
 
 
 def _column(target: dict[str, Any]) -> str:
@@ -89,33 +88,6 @@ def _marks(result: dict[str, Any]) -> dict[str, str]:
     return {code: chr(ord("a") + place) if place < 26 else str(place) for place, code in enumerate(codes)}
 
 
-def _claims(result: dict[str, Any]) -> dict[str, list[tuple[str, ClaimRow]]]:
-    """Per case id: (published id, row) of every claim that it answers."""
-    from rerig.compare import compare_with_published
-    from rerig.published import list_published
-
-    claims: dict[str, list[tuple[str, ClaimRow]]] = {}
-    for document in list_published():
-        for row in compare_with_published(result, document).rows:
-            if row.case is not None and row.ratio is not None:
-                claims.setdefault(row.case, []).append((document["id"], row))
-    return claims
-
-
-def _claim_lines(
-    by_target: dict[str, dict[str, Any]], claims: dict[str, list[tuple[str, ClaimRow]]], several: bool
-) -> list[str]:
-    from rerig.sizes import format_rate
-
-    lines = []
-    for target_id, case in by_target.items():
-        for published_id, row in claims.get(case["id"], []):
-            prefix = f"{target_id}: " if several else ""
-            words = {"too_loose": "too loose to decide"}.get(row.verdict, row.words)
-            lines.append(f"{prefix}{format_rate(row.published_mean)}, ×{row.ratio:.3g}, {words} ({published_id})")
-    return lines
-
-
 def _print_reasons(result: dict[str, Any]) -> None:
     """Why cases have no figure, each sentence once."""
     sentences = dict.fromkeys(case["reason"]["sentence"] for case in result["cases"] if case["reason"] is not None)
@@ -123,10 +95,14 @@ def _print_reasons(result: dict[str, Any]) -> None:
 
 
 def _print_doubts(result: dict[str, Any]) -> None:
-    marks = _marks(result)
-    for code, mark in marks.items():
+    for code, mark in _marks(result).items():
         # A newer rerig may know codes that this one does not.
         print_lines([f"[{mark}] {KINDS[code].advice if code in KINDS else code}"])
+        for case in result["cases"]:
+            found = next((found for found in case["validity"]["issues"] if found["code"] == code), None)
+            if found is not None:
+                repeat = "" if found["repeat"] is None else f", repeat {found['repeat']}"
+                print_lines([f"    {case['id']}{repeat}: {found['what']}"])
     for found in result["validity"]["issues"]:
         print_lines([f"The run: {found['what']}."])
     print_lines([f"Verdict: {result['validity']['verdict'].replace('_', ' ')}"])

@@ -14,7 +14,7 @@ import pytest
 
 from rerig.errors import UserError
 from rerig.upkeep.pythons import find_pythons
-from rerig.zipapp import SOURCES, agent_bytes, build_agent
+from rerig.zipapp import MAIN, SOURCES, agent_bytes, build_agent
 from rerig_agent import VERSION
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -113,3 +113,14 @@ def test_a_place_that_is_a_folder_is_named(tmp_path: Path) -> None:
 
 def run(command: list[str]) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_an_old_python_is_told_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 7, 16))
+    with pytest.raises(SystemExit, match=r"Python 3.8 or newer is needed, and this is 3.7\."):
+        exec(compile(MAIN, "__main__.py", "exec"), {})  # noqa: S102 - our own constant
+
+
+def test_the_first_lines_are_plain_enough_for_any_python() -> None:
+    assert MAIN.isascii()
+    assert b'f"' not in MAIN

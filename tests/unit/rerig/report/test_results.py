@@ -21,8 +21,9 @@ def shown(name: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_the_published_figure_and_its_verdict_stand_beside_ours(capsys: pytest.CaptureFixture[str]) -> None:
     text = shown("local-scratch-file.json", capsys)
-    assert "2,411 MB/s (2,407–2,413) 1,453 MB/s, ×1.66, differs by +65.9 % (nas-vs-local-2026)" in text
-    assert "311 MB/s (310–312) 200 MB/s, ×1.56, too loose to decide (jetson-moe-ssd-2026)" in text
+    assert "2,411 MB/s (2,407–2,413) 1,453 MB/s, ×1.66, differs by +65.9 % (1)" in text
+    assert "311 MB/s (310–312) 200 MB/s, ×1.56, too loose to decide (2)" in text
+    assert "(1) nas-vs-local-2026 (2) jetson-moe-ssd-2026" in text
 
 
 def test_two_files_stand_side_by_side_with_their_ratio(capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,6 +48,21 @@ def test_every_mark_in_the_table_has_its_advice(capsys: pytest.CaptureFixture[st
     for mark in "abcd":
         assert text.count(f"[{mark}]") >= 2
     assert "a cache served the rest" in text
+
+
+def test_a_doubt_is_shown_with_its_case_and_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads((EXAMPLES / "local-scratch-file.json").read_text(encoding="utf-8"))
+    found = next(case for case in document["cases"] if case["validity"]["issues"])
+    print_result(document)
+    assert f"{found['id']}, repeat" in (text := capsys.readouterr().out)
+    assert found["validity"]["issues"][0]["what"] in text
+
+
+def test_a_figure_of_another_size_is_named_and_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads((EXAMPLES / "local-scratch-file.json").read_text(encoding="utf-8"))
+    document["cases"][0]["identity"]["read_bytes"] //= 2
+    print_result(document)
+    assert "1,453 MB/s, not compared: other size (1)" in capsys.readouterr().out
 
 
 def test_markup_in_a_file_name_is_text(capsys: pytest.CaptureFixture[str]) -> None:
