@@ -62,7 +62,7 @@ def parse_dd(text: str) -> dict[str, Any]:
             records.append(counted)
         elif summary is not None:
             # Before its own summary dd counts the records; without those lines it was a progress report.
-            found, complete, reported, records = summary, bool(records), records or reported, []
+            found, complete, reported, records = summary, bool(records), records, []
     if found is None:
         raise ParseError("dd printed no summary of bytes and seconds")
     if not complete or records:

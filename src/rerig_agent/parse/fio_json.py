@@ -17,13 +17,13 @@ _BEGINS_A_LINE = re.compile(r"(?:\A|[\r\n])[ \t]{0,80}(?=\{)")
 _NOT_A_NUMBER = re.compile(r"([:\[,][ \t]{0,80})[-+]?(?:nan|inf)(?:inity|\([a-z0-9]{0,20}\))?(?=\s{0,80}[,}\]])", re.I)
 # Lines of other streams that a terminal or a pipe mixed into the report.
 _FOREIGN_LINE = re.compile(r"(?:(?<=[\r\n])|\A)(?:Jobs: |fio: |note: |fs: )[^\r\n]*[\r\n]{0,2}")
-_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+_DECODER = json.JSONDecoder()
 
 
 def last_report(text: str) -> tuple[dict[str, Any], str]:
     """(the last complete report that has jobs, the text outside all reports).
 
-    Numbers that JSON doesn't have (nan, inf) become None. ParseError: there is no complete report with a job in it, or
+    C's nan and inf, which JSON doesn't have, become None. ParseError: there is no complete report with a job in it, or
     the text is longer than 64 MiB.
     """
     if len(text) > LONGEST_TEXT:

@@ -134,9 +134,8 @@ def _entered(candidates: list[Mount], current: Mount | None, listed: set[int]) -
         parent = mount["parent_id"]
         if current is not None and parent == current["mount_id"]:
             return mount
-        # The first root may be its own parent.
-        if stray is None and (parent not in listed or parent == mount["mount_id"]):
+        if stray is None and parent not in listed:
             stray = mount
     if stray is None and current is None:
-        return candidates[0]  # a root whose parent is somewhere inside it
+        return candidates[0]  # a root that is its own parent, or whose parent is somewhere inside it
     return stray

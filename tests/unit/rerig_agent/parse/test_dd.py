@@ -82,6 +82,30 @@ def test_all_languages_of_a_real_dd_are_read(sample: Callable[[str], str]) -> No
         }, language
 
 
+def test_any_warning_of_dd_is_a_warning() -> None:
+    warning = "dd: warning: '0x' is a zero multiplier; use '00x' if that is intended"
+    summary = parse_dd(f"{warning}\n1+0 a\n1+0 b\n512 bytes copied, 2 s, 256 B/s\n")
+    assert (summary["warnings"], summary["errors"]) == ([warning], [])
+
+
+def test_marks_of_direction_are_no_part_of_the_rate() -> None:
+    summary = parse_dd("1+0 a\n1+0 b\n\u200f512 bytes copied, 2 s, \u202a256 B/s\u202c\u200f\n")
+    assert (summary["bytes"], summary["printed_rate"]) == (512, "256 B/s")
+
+
+def test_counts_are_those_of_the_last_summary() -> None:
+    text = "1+0 a\n1+0 b\n512 bytes copied, 2 s, 256 B/s\n1024 bytes copied, 4 s, 256 B/s\n"
+    summary = parse_dd(text)
+    assert (summary["bytes"], summary["full_records_in"]) == (1024, None)
+    assert len(summary["warnings"]) == 1
+
+
+def test_counts_after_the_last_summary_are_doubtful() -> None:
+    summary = parse_dd("1+0 a\n1+0 b\n512 bytes copied, 2 s, 256 B/s\n2+0 a\n2+0 b\n")
+    assert (summary["bytes"], summary["full_records_in"]) == (512, 1)
+    assert len(summary["warnings"]) == 1
+
+
 @given(ANY_TEXT)
 @example("1+0\n1+0\n" + "9" * 5000 + " bytes copied, 1 s, 1 B/s")
 @example("1 bytes copied, 9" + "9" * 400 + " s, 1 B/s")

@@ -106,6 +106,11 @@ def test_a_device_that_went_backwards_is_refused(name: str, first: int) -> None:
         stat_delta(stat(*[0] * 17, **{name: first}), stat(*[0] * 17, **{name: 4}))
 
 
+def test_a_counter_that_fell_by_half_has_not_wrapped() -> None:
+    with pytest.raises(ParseError, match="reads"):
+        stat_delta(stat(*[0] * 17, reads=2**32 - 5), stat(*[0] * 17, reads=2**31))
+
+
 def test_requests_in_flight_are_those_of_the_later_reading() -> None:
     assert stat_delta(stat(*[9] * 17), stat(*[9] * 17, in_flight=3))["in_flight"] == 3
 

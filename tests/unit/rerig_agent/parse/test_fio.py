@@ -203,6 +203,22 @@ def test_a_version_is_read_however_it_is_printed(printed: str, version: str, maj
     assert (found["version"], found["major"]) == (version, major)
 
 
+def test_percentiles_that_fill_up_the_list_are_left_out() -> None:
+    printed = {"50.000000": 5, "0.00": 0, "100.000000": 9, "x": 7}
+    read = parsed_job(read_with(clat_ns={"mean": 1, "percentile": printed}))["read"]
+    assert read["latency_percentiles_s"] == {"50.000000": 5e-9, "100.000000": 9e-9}
+
+
+def test_a_number_too_large_for_a_float_is_not_measured() -> None:
+    text = json.dumps(report()).replace('"iops": 32.0', '"iops": 1e999')
+    assert parse_fio(text)["jobs"][0]["read"]["iops"] is None
+
+
+def test_a_last_report_without_jobs_does_not_count() -> None:
+    empty = json.dumps(report(jobs=[]))
+    assert len(parse_fio(f"{json.dumps(report())}\n{empty}\n")["jobs"]) == 1
+
+
 def test_sampled_means_are_never_used() -> None:
     lying = parsed_job(read_with(bw_mean=1.0, iops_mean=1.0, bw_agg=1.0))
     assert lying == parsed_job(report())

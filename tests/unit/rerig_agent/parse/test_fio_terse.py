@@ -65,6 +65,11 @@ def test_disks_and_errors_and_a_description_follow() -> None:
     assert found["jobs"][0]["total_errors"] == 4
 
 
+def test_an_empty_description_of_version_2_is_no_disk() -> None:
+    disks = ";sda;1;2;3;4;5;6;7;8.00%"
+    assert len(parse_terse(line(3, 2, rest=disks) + "\n;\n")["disk_util"]) == 1
+
+
 def test_a_line_glued_to_progress_is_found() -> None:
     for front in ("Jobs: 0 (f=0)", "Jobs: 1 (f=1): [r(1)][eta 00m:00s]", "fio: a line\n", "\r"):
         assert len(parse_terse(front + line(3, 2))["jobs"]) == 1

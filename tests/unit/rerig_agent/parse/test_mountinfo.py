@@ -57,6 +57,10 @@ def test_escaped_bytes_join_to_a_sign() -> None:
     assert unescape(r"\08\9\777\400\\") == r"\08\9\777\400\\"
 
 
+def test_line_ends_of_another_system_are_no_option() -> None:
+    assert parse_mountinfo(ROOT.replace("\n", "\r\n"))[0]["super_options"] == ["rw"]
+
+
 def test_signs_that_look_like_line_ends_stay_in_a_path() -> None:
     place = "/mnt/a\rb\x0bc\x0cd\x85e\u2028f"
     mounts = parse_mountinfo(ROOT + f"50 25 8:1 / {place} rw - ext4 /dev/sda1 rw\n")
