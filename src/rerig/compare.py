@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rerig.published import NOT_STATED, Figure, figure_of
-from rerig.stats import Sample, prediction_half_width, sample_of
+from rerig.stats import Sample, mean_half_width, prediction_half_width, sample_of
 
 Document = dict[str, Any]
 ClaimVerdict = Literal["consistent", "differs", "too_loose", "unlike", "not_measured"]
@@ -20,12 +20,13 @@ ClaimVerdict = Literal["consistent", "differs", "too_loose", "unlike", "not_meas
 LOOSE_SHARE = 0.5
 # What an identity of each kind must hold beside kind and medium, which choose the cases that are looked at.
 PARAMETERS = {
-    "dd_read": ("direct", "block_bytes", "read_bytes"),
-    "dd_reread": ("direct", "block_bytes", "read_bytes"),
-    "fio_read": ("direct", "block_bytes", "pattern", "queue_depth", "engine"),
+    "dd_read": ("direct", "evict", "block_bytes", "read_bytes"),
+    "dd_reread": ("direct", "evict", "block_bytes", "read_bytes"),
+    "fio_read": ("direct", "evict", "block_bytes", "pattern", "queue_depth", "engine"),
 }
 WORDS = {
     "direct": "O_DIRECT",
+    "evict": "eviction before each repeat",
     "block_bytes": "block size",
     "read_bytes": "bytes a repeat",
     "pattern": "pattern",
@@ -185,6 +186,9 @@ def judge_figure(figure: Figure, ours: Sample) -> tuple[ClaimVerdict, tuple[floa
 
     Outside the interval: "differs". Inside: "consistent", or "too_loose" where the interval reaches more than half
     of the figure to each side, so that nearly everything would be inside.
+
+    The interval takes the spread of our repeats to be the published one. Where ours is so much larger that the 95 %
+    interval of our own mean reaches into it, the verdict stays and a note says so; likewise for a single repeat.
     """
     notes: list[str] = []
     if figure.low is not None and figure.high is not None:
@@ -202,7 +206,17 @@ def judge_figure(figure: Figure, ours: Sample) -> tuple[ClaimVerdict, tuple[floa
         verdict: ClaimVerdict = "differs"
     else:
         verdict = "too_loose" if (high - low) / 2 > LOOSE_SHARE * figure.mean else "consistent"
+    notes.extend(_own_spread(verdict, (low, high), ours))
     return verdict, (low, high), tuple(notes)
+
+
+def _own_spread(verdict: ClaimVerdict, interval: tuple[float, float], ours: Sample) -> Iterable[str]:
+    if ours.sd is None:
+        yield "a single repeat here: its own spread is unknown"
+    elif verdict == "differs":
+        half = mean_half_width(ours)
+        if ours.mean - half <= interval[1] and ours.mean + half >= interval[0]:
+            yield "our own repeats spread so far that this may be chance"
 
 
 def _range_note(n: int | None) -> str:

@@ -123,6 +123,7 @@ def _case(
             "kind": suite_case["kind"],
             "medium": target.classified["medium"],
             "direct": suite_case["direct"],
+            "evict": suite_case.get("evict", False),
             "block_bytes": suite_case["block_bytes"],
             **identity,
         },
@@ -130,6 +131,8 @@ def _case(
         "skip": None,
     }
     case.update(rest)
+    # The agent reads its parameters alone; they say the same as the identity.
+    case["parameters"] = {"evict": case["identity"]["evict"], **case["parameters"]}
     return case
 
 
@@ -173,7 +176,7 @@ def _plan_dd_extent(
         {"read_bytes": read_bytes},
         options,
         extent=extent,
-        parameters={"evict": suite_case.get("evict", False), **parameters},
+        parameters=parameters,
         estimate_s=estimate_s,
         estimate_bytes=read_bytes,
         limit_s=suite_case.get("limit_s", estimate.limit_seconds(estimate_s)),
@@ -199,11 +202,7 @@ def _plan_fio(
         },
         options,
         extent="one_pass",
-        parameters={
-            "span_bytes": span_bytes,
-            "runtime_limit_s": runtime_limit_s,
-            "evict": suite_case.get("evict", False),
-        },
+        parameters={"span_bytes": span_bytes, "runtime_limit_s": runtime_limit_s},
         estimate_s=estimate_s,
         estimate_bytes=estimate_bytes,
         limit_s=suite_case.get("limit_s", estimate.limit_seconds(runtime_limit_s)),

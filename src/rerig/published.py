@@ -20,6 +20,7 @@ NOT_STATED = "not stated"
 class Figure:
     """A claim's figure in bytes per second. ``sd`` and ``n`` are None where the source does not state them.
 
+    Of printed values, ``sd`` is the larger one of theirs and the stated one: values that are rounded alike show none.
     ``low`` and ``high`` are set for a range only, whose ``mean`` is its middle.
     """
 
@@ -37,7 +38,9 @@ def figure_of(claim: dict[str, Any]) -> Figure:
     last_digit = claim["last_digit"] * scale
     if "values" in figure:
         values = [value * scale for value in figure["values"]]
-        sd = statistics.stdev(values) if len(values) > 1 else None
+        stated = None if figure["stated_sd"] == NOT_STATED else figure["stated_sd"] * scale
+        computed = statistics.stdev(values) if len(values) > 1 else None
+        sd = max((spread for spread in (stated, computed) if spread is not None), default=None)
         return Figure(statistics.fmean(values), sd, len(values), last_digit)
     n = None if figure["n"] == NOT_STATED else figure["n"]
     if "mean" in figure:

@@ -40,6 +40,16 @@ def t_quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
     return float(stdtrit(degrees, 0.5 + confidence / 2))
 
 
+def mean_half_width(sample: Sample, confidence: float = CONFIDENCE) -> float:
+    """Half the t interval of the mean that ``sample`` was drawn from: t(n - 1) * sd / sqrt(n), in the unit of ``sd``.
+
+    Raises ValueError for a single value, which has no spread.
+    """
+    if sample.sd is None:
+        raise ValueError("a spread needs two values")
+    return t_quantile(sample.n - 1, confidence) * sample.sd / math.sqrt(sample.n)
+
+
 def prediction_half_width(sd: float, n: int, m: int, last_digit: float = 0.0, confidence: float = CONFIDENCE) -> float:
     """Half the interval around a mean of ``n`` >= 2 values that the mean of ``m`` new ones falls into.
 

@@ -32,14 +32,16 @@ def case_name(*cases: dict[str, Any]) -> str:
     """A case in words, e.g. ``random 64 KiB, QD4 (fio, io_uring)``; of several targets' cases, all their sizes."""
     identity = cases[0]["identity"]
     block = format_bytes(identity["block_bytes"])
-    direct = "" if identity["direct"] else ", page cache allowed"
+    cache = "" if identity["direct"] else ", page cache allowed"
+    if identity["evict"]:
+        cache += ", evicted first"
     if identity["kind"] == "fio_read":
         depth = f"QD{identity['queue_depth']}"
-        return f"{identity['pattern']} {block}, {depth} (fio, {identity['engine']}{direct})"
+        return f"{identity['pattern']} {block}, {depth} (fio, {identity['engine']}{cache})"
     amount = " / ".join(dict.fromkeys(format_bytes(case["identity"]["read_bytes"]) for case in cases))
     if identity["kind"] == "dd_reread":
-        return f"the same {amount} again and again (dd, {block}{direct})"
-    return f"sequential {amount} (dd, {block}{direct})"
+        return f"the same {amount} again and again (dd, {block}{cache})"
+    return f"sequential {amount} (dd, {block}{cache})"
 
 
 def rates(case: dict[str, Any]) -> list[float]:

@@ -1,11 +1,19 @@
 """Results with just what a comparison looks at."""
 
-NFS_DD = {"kind": "dd_read", "medium": "network", "direct": True, "block_bytes": 8388608, "read_bytes": 2147483648}
+NFS_DD = {
+    "kind": "dd_read",
+    "medium": "network",
+    "direct": True,
+    "evict": False,
+    "block_bytes": 8388608,
+    "read_bytes": 2147483648,
+}
 LOCAL_DD = {**NFS_DD, "medium": "block", "read_bytes": 4294967296}
 FIO_QD1 = {
     "kind": "fio_read",
     "medium": "block",
     "direct": True,
+    "evict": False,
     "block_bytes": 65536,
     "pattern": "random",
     "queue_depth": 1,

@@ -168,7 +168,13 @@ def targets(draw: st.DrawFn, number: int) -> Document:
 def identities(draw: st.DrawFn, medium: str) -> Document:
     kind = draw(st.sampled_from(["dd_read", "dd_reread", "fio_read"]))
     block_bytes = draw(st.sampled_from([4096, 65536, 8388608]))
-    start = {"kind": kind, "medium": medium, "direct": draw(st.booleans()), "block_bytes": block_bytes}
+    start = {
+        "kind": kind,
+        "medium": medium,
+        "direct": draw(st.booleans()),
+        "evict": draw(st.booleans()),
+        "block_bytes": block_bytes,
+    }
     if kind != "fio_read":
         return {**start, "read_bytes": draw(SIZES)}
     return {

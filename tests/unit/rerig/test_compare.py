@@ -77,7 +77,8 @@ def test_deleting_a_parameter_on_the_published_side_makes_the_cases_unlike_also_
 
 
 @pytest.mark.parametrize(
-    ("parameter", "value"), [("direct", False), ("block_bytes", 4194304), ("read_bytes", 4294967296)]
+    ("parameter", "value"),
+    [("direct", False), ("evict", True), ("block_bytes", 4194304), ("read_bytes", 4294967296)],
 )
 def test_a_stated_parameter_that_differs_makes_the_cases_unlike(parameter, value):
     row = row_of("nfs-dd-8m", case({**NFS_DD, parameter: value}, [114e6] * 3))
@@ -131,7 +132,34 @@ def test_the_other_file_size_of_the_reread_is_another_measurement():
     row = row_of("nfs-reread-250m", case({**ours, "read_bytes": 253815318}, [114.2e6] * 5))
     assert row.verdict == "consistent"
     assert "block size not stated in the source; here 8,388,608" in row.notes
+    assert any("편차 0.4%" in note for note in row.notes)
+
+
+@pytest.mark.parametrize(("mean", "verdict"), [(113.4e6, "consistent"), (115.2e6, "consistent"), (115.4e6, "differs")])
+def test_the_stated_spread_of_the_rereads_widens_their_interval(mean, verdict):
+    """Five times 114 has no spread of its own; 0.4 % of it, stated beside it, is 0.456: 114 +- 0.80 +- 0.5."""
+    ours = {**NFS_DD, "kind": "dd_reread", "read_bytes": 253815318}
+    row = row_of("nfs-reread-250m", case(ours, [mean] * 5))
+    assert row.verdict == verdict
+    assert row.interval == (pytest.approx(112.699e6, abs=1e3), pytest.approx(115.301e6, abs=1e3))
+
+
+def test_equal_values_without_a_stated_spread_say_what_gives_them_a_width():
+    claim = copy.deepcopy(claim_of("nfs-dd-8m"))
+    claim["figure"] = {"values": [114] * 5, "stated_sd": "not stated"}
+    row = row_of("nfs-dd-8m", case(NFS_DD, [114.2e6] * 5), published=published_with(claim))
+    assert row.verdict == "consistent"
     assert any("only its last digit" in note for note in row.notes)
+
+
+def test_two_buffered_reads_of_which_one_was_evicted_first_are_unlike():
+    """The one reads the page cache, the other the disk."""
+    claim = copy.deepcopy(claim_of("nfs-dd-8m"))
+    claim["identity"]["direct"] = False
+    cached, cold = {**NFS_DD, "direct": False}, {**NFS_DD, "direct": False, "evict": True}
+    assert row_of("nfs-dd-8m", case(cached, [114e6] * 3), published=published_with(claim)).verdict == "consistent"
+    row = row_of("nfs-dd-8m", case(cold, [114e6] * 3), published=published_with(claim))
+    assert row.words == "unlike, not compared: eviction before each repeat on here, off published"
 
 
 def test_a_claim_about_the_network_is_not_answered_by_a_local_disk():
@@ -149,6 +177,7 @@ def test_what_the_post_does_not_state_is_noted_and_the_figure_is_too_loose():
     assert "the source states no number of repeats for this figure" in row.notes
     assert "fio engine not stated in the source; here io_uring" in row.notes
     assert "O_DIRECT not stated in the source; here on" in row.notes
+    assert "eviction before each repeat not stated in the source; here off" in row.notes
 
 
 def test_every_published_fio_point_finds_only_its_own_case():
@@ -212,6 +241,37 @@ def test_half_the_last_digit_is_part_of_the_interval():
     ours = Sample(5, 114.4, 0.0)
     assert judge_figure(Figure(114.0, 0.0, 5, 1.0), ours)[0] == "consistent"
     assert judge_figure(Figure(114.0, 0.0, 5, 0.1), ours)[0] == "differs"
+
+
+CHANCE = "our own repeats spread so far that this may be chance"
+SINGLE = "a single repeat here: its own spread is unknown"
+
+
+@pytest.mark.parametrize("direction", [-1, 1])
+def test_a_difference_that_our_own_spread_could_explain_says_so(direction):
+    """114 +- 0.5 published; three of our repeats with sd 1 put their mean within 2.484 (t of 2 degrees is 4.303)."""
+    figure = Figure(114.0, 0.0, 5, 1.0)
+    near, far = (Sample(3, 114.0 + direction * (0.5 + away), 1.0) for away in (2.47, 2.50))
+    assert judge_figure(figure, near)[0] == judge_figure(figure, far)[0] == "differs"
+    assert CHANCE in judge_figure(figure, near)[2]
+    assert CHANCE not in judge_figure(figure, far)[2]
+
+
+def test_our_own_spread_is_no_note_where_the_verdict_is_consistent_or_nothing_was_decided():
+    assert CHANCE not in judge_figure(Figure(114.0, 0.0, 5, 1.0), Sample(3, 114.1, 9.0))[2]
+    assert CHANCE not in judge_figure(Figure(114.0, None, None, 1.0), Sample(3, 150.0, 90.0))[2]
+
+
+def test_repeats_of_ours_without_any_spread_differ_without_a_note():
+    assert CHANCE not in judge_figure(Figure(114.0, 0.0, 5, 1.0), Sample(3, 115.0, 0.0))[2]
+
+
+@pytest.mark.parametrize("mean", [114.0, 150.0])
+def test_a_single_repeat_of_ours_says_that_its_spread_is_unknown(mean):
+    verdict, _, notes = judge_figure(Figure(114.0, 0.5, 5, 1.0), Sample(1, mean, None))
+    assert verdict == ("consistent" if mean == 114.0 else "differs")
+    assert SINGLE in notes
+    assert SINGLE not in judge_figure(Figure(114.0, 0.5, 5, 1.0), Sample(2, mean, 0.1))[2]
 
 
 def test_a_spread_that_nothing_could_contradict_is_too_loose_inside_and_differs_outside():

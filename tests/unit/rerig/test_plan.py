@@ -176,6 +176,19 @@ def test_any_file_name_becomes_a_printable_label(name: str) -> None:
     assert plan_for(user_file(path="/data/" + name))["targets"][0]["path"] == "/data/" + name
 
 
+@pytest.mark.parametrize("evict", [True, False, None])
+def test_an_eviction_is_part_of_every_kinds_identity_and_of_what_the_agent_is_told(evict: bool | None) -> None:
+    suite = load_suite("storage")
+    for case in suite["cases"]:
+        case.pop("evict", None)
+        if evict is not None:
+            case["evict"] = evict
+    plan = expand_plan(suite, {"tools": TOOLS, "targets": [user_file()], "scratch": None}, AGENT, PlanOptions(RUN_ID))
+    assert {case["identity"]["kind"] for case in plan["cases"]} == {"dd_read", "dd_reread", "fio_read"}
+    for case in plan["cases"]:
+        assert case["identity"]["evict"] is case["parameters"]["evict"] is bool(evict)
+
+
 @given(st.integers(1, 2**44), st.one_of(st.none(), st.integers(2**20, 2**44)))
 def test_no_plan_reads_past_the_end_or_cuts_a_block(size_bytes: int, limit: int | None) -> None:
     plan = plan_for(user_file(size_bytes), size_bytes=limit)

@@ -12,6 +12,10 @@ def claims(name):
     return {claim["id"]: claim for claim in load_published(name)["claims"]}
 
 
+def values_claim(values, unit="MB/s", stated_sd="not stated", last_digit=1):
+    return {"unit": unit, "figure": {"values": values, "stated_sd": stated_sd}, "last_digit": last_digit}
+
+
 def test_both_posts_are_there():
     assert published_ids() == ["jetson-moe-ssd-2026", "nas-vs-local-2026"]
     assert [document["id"] for document in list_published()] == published_ids()
@@ -27,6 +31,13 @@ def test_the_nas_posts_figures_are_as_printed():
     assert [claim["last_digit"] for claim in found.values()] == [1, 0.01, 1]
     assert [claim["identity"]["read_bytes"] for claim in found.values()] == [2 * 1024**3, 4 * 1024**3, 253_815_318]
     assert found["nfs-reread-250m"]["identity"]["block_bytes"] == "not stated"
+    assert {claim["identity"]["evict"] for claim in found.values()} == {False}  # no root, so nothing was dropped
+
+
+def test_the_stated_spread_of_the_rereads_is_four_tenths_of_a_percent_and_says_how_it_was_read():
+    claim = claims("nas-vs-local-2026")["nfs-reread-250m"]
+    assert claim["figure"]["stated_sd"] == pytest.approx(0.004 * 114)
+    assert any("편차 0.4%" in note and "read as a standard deviation" in note for note in claim["notes"])
 
 
 def test_the_jetson_posts_figures_are_as_printed():
@@ -66,14 +77,21 @@ def test_a_path_works_as_an_id_does():
 
 
 def test_printed_values_become_a_mean_and_a_spread_in_bytes_per_second():
-    figure = figure_of({"unit": "GB/s", "figure": {"values": [1.45, 1.45, 1.46]}, "last_digit": 0.01})
+    figure = figure_of(values_claim([1.45, 1.45, 1.46], "GB/s", last_digit=0.01))
     assert figure == Figure(
         pytest.approx(1.45333e9, rel=1e-5), pytest.approx(5.7735e6, rel=1e-4), 3, pytest.approx(1e7)
     )
 
 
 def test_a_single_printed_value_has_no_spread():
-    assert figure_of({"unit": "MB/s", "figure": {"values": [114]}, "last_digit": 1}) == Figure(114e6, None, 1, 1e6)
+    assert figure_of(values_claim([114])) == Figure(114e6, None, 1, 1e6)
+
+
+def test_the_larger_one_of_the_stated_and_the_computed_spread_counts():
+    assert figure_of(values_claim([114] * 5, stated_sd=0.456)).sd == pytest.approx(456e3)
+    assert figure_of(values_claim([113, 114, 115], stated_sd=0.5)).sd == pytest.approx(1e6)
+    assert figure_of(values_claim([113, 114, 115], stated_sd=2)).sd == pytest.approx(2e6)
+    assert figure_of(values_claim([114], stated_sd=2)).sd == pytest.approx(2e6)
 
 
 def test_what_is_not_stated_is_none():

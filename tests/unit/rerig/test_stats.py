@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerig.stats import Sample, prediction_half_width, sample_of, t_quantile, welch_interval
+from rerig.stats import Sample, mean_half_width, prediction_half_width, sample_of, t_quantile, welch_interval
 
 RATES = st.floats(min_value=1.0, max_value=1e11)
 
@@ -54,6 +54,21 @@ def test_a_single_value_has_no_spread():
 def test_no_values_have_no_mean():
     with pytest.raises(ValueError, match="no values"):
         sample_of([])
+
+
+def test_the_interval_of_a_mean_agrees_with_scipys_own():
+    from scipy import stats
+
+    values = [10.0, 12.0, 11.0, 13.5]
+    expected = stats.ttest_1samp(values, 0.0).confidence_interval(0.95)
+    sample = sample_of(values)
+    half = mean_half_width(sample)
+    assert (sample.mean - half, sample.mean + half) == pytest.approx((expected.low, expected.high))
+
+
+def test_the_interval_of_a_mean_needs_two_values():
+    with pytest.raises(ValueError, match="two values"):
+        mean_half_width(Sample(1, 10.0, None))
 
 
 def test_welch_agrees_with_scipys_own_test():

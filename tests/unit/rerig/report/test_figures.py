@@ -1,0 +1,25 @@
+"""What a case is called in the tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raw_runs import dd_case, fio_case
+from rerig.report.figures import case_name
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [
+        (dd_case(), "sequential 1 GiB (dd, 8 MiB)"),
+        (dd_case(direct=False), "sequential 1 GiB (dd, 8 MiB, page cache allowed)"),
+        (dd_case(direct=False, evict=True), "sequential 1 GiB (dd, 8 MiB, page cache allowed, evicted first)"),
+        (dd_case(kind="dd_reread", evict=True), "the same 1 GiB again and again (dd, 8 MiB, evicted first)"),
+        (fio_case(), "random 64 KiB, QD4 (fio, io_uring)"),
+        (fio_case(evict=True), "random 64 KiB, QD4 (fio, io_uring, evicted first)"),
+    ],
+)
+def test_a_case_is_named_with_what_the_page_cache_may_do(case: dict[str, Any], name: str) -> None:
+    assert case_name(case) == name
