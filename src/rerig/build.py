@@ -122,7 +122,7 @@ def _build_case(run: RawRun, case: dict[str, Any], classified: dict[str, Any] | 
             repeats.append(block)
             issues += found
     good = [repeat for repeat in repeats if repeat["bandwidth_bytes_per_s"] is not None]
-    status, reason = _status(run, case, repeats, good)
+    status, reason = _status(run, case, good, issues)
     issues += _case_issues(case, repeats, good)
     return {
         "id": case["id"],
@@ -137,7 +137,7 @@ def _build_case(run: RawRun, case: dict[str, Any], classified: dict[str, Any] | 
 
 
 def _status(
-    run: RawRun, case: dict[str, Any], repeats: list[dict[str, Any]], good: list[dict[str, Any]]
+    run: RawRun, case: dict[str, Any], good: list[dict[str, Any]], issues: list[dict[str, Any]]
 ) -> tuple[str, dict[str, str] | None]:
     if good:
         return "measured", None
@@ -145,8 +145,9 @@ def _status(
         if event.get("case") == case["id"] and event["event"] in ("case-skipped", "case-failed"):
             status = "skipped" if event["event"] == "case-skipped" else "failed"
             return status, _reason(run, case["target"], event)
-    if repeats:
-        return "failed", {"code": "tool_failed", "sentence": "No repeat gave a figure; the raw output tells why."}
+    fault = next((found for found in issues if doubts.KINDS[found["code"]].fault), None)
+    if fault is not None:
+        return "failed", {"code": fault["code"], "sentence": f"No repeat gave a figure: {fault['what']}."}
     return "not_run", {"code": "not_run", "sentence": "The run stopped before this case."}
 
 

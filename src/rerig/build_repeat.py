@@ -12,7 +12,7 @@ from rerig.proof import prove_bytes
 from rerig.rundir import RawRepeat
 from rerig_agent.judge.proof_source import PROOF_REASONS
 from rerig_agent.parse import ParseError
-from rerig_agent.parse.dd import parse_dd
+from rerig_agent.parse.dd import parse_dd, parse_dd_records
 from rerig_agent.parse.fio import achieved_depth, depth_share, parse_fio
 from rerig_agent.parse.procfs import parse_net_dev, parse_process_io
 
@@ -79,13 +79,24 @@ def _read_tool(case: dict[str, Any], raw: RawRepeat) -> tuple[ToolReading | None
     try:
         reading = _read_fio(case, raw) if case["identity"]["kind"] == "fio_read" else _read_dd(raw)
     except ParseError:
-        return None, [issue("tool_output_unreadable", "the tool's output could not be read", None, None, number)]
+        return None, [issue("tool_output_unreadable", _why_unreadable(raw), None, None, number)]
     if isinstance(reading, dict):
         return None, [reading]
     return reading, []
 
 
+def _why_unreadable(raw: RawRepeat) -> str:
+    """Some builds of busybox count records and nothing else."""
+    try:
+        parse_dd_records(raw.files["stderr"].text)
+    except (ParseError, KeyError):
+        return "the tool's output could not be read"
+    return "this dd prints neither bytes nor seconds, as the one of GNU coreutils does"
+
+
 def _read_dd(raw: RawRepeat) -> ToolReading:
+    if "stderr" not in raw.files:
+        raise ParseError("what dd said is missing")
     summary = parse_dd(raw.files["stderr"].text)
     size, duration_s = summary["bytes"], summary["duration_s"]
     if duration_s <= 0:
@@ -126,6 +137,9 @@ def _reading_issues(
     asked = case["identity"].get("read_bytes")
     if asked is not None and reading.bytes < asked:
         issues.append(issue("short_read", "the tool read less than it was asked for", asked, reading.bytes, number))
+    if asked is not None and reading.bytes > asked:
+        what = "the file had grown since its reading was planned"
+        issues.append(issue("file_changed", what, asked, reading.bytes, number))
     if reading.bytes == 0:
         issues.append(issue("short_read", "the tool read nothing", 1, 0, number))
     if proof["verdict"] in ("served_from_cache", "extra_traffic"):

@@ -18,6 +18,14 @@ FIO_MISSING = {
     "code": "fio_missing",
     "sentence": "The program fio is not installed: run 'sudo apt-get install fio' or './inv rerun --install-tools'.",
 }
+FILE_TOO_SHORT = {
+    "code": "file_too_short",
+    "sentence": "The file, or what --size allows of it, is shorter than one block of this case.",
+}
+FIO_BROKEN = {
+    "code": "fio_broken",
+    "sentence": "The program fio is there but does not run: see what 'fio --version' says.",
+}
 DD_MISSING = {
     "code": "dd_missing",
     "sentence": "The program dd is not installed: run 'sudo apt-get install coreutils'.",
@@ -180,7 +188,7 @@ def _plan_dd_extent(
         estimate_s=estimate_s,
         estimate_bytes=read_bytes,
         limit_s=suite_case.get("limit_s", estimate.limit_seconds(estimate_s)),
-        skip=DD_MISSING if tools["dd"] is None else None,
+        skip=_dd_skip(tools["dd"], extent, block_bytes, target),
     )
 
 
@@ -210,13 +218,21 @@ def _plan_fio(
     )
 
 
+def _dd_skip(dd: dict[str, Any] | None, extent: str, block_bytes: int, target: PlanTarget) -> dict[str, str] | None:
+    if dd is None:
+        return DD_MISSING
+    return FILE_TOO_SHORT if extent == "first_blocks" and target.size_bytes < block_bytes else None
+
+
 def _fio_skip(fio: dict[str, Any] | None, usable: list[str], span_bytes: int) -> dict[str, str] | None:
     if fio is None:
         return FIO_MISSING
+    if fio["version"] == "unknown":
+        return FIO_BROKEN
     if not usable:
         return {"code": "no_engine", "sentence": "This fio has none of the engines that the suite asks for."}
     if span_bytes == 0:
-        return {"code": "file_too_short", "sentence": "The file is shorter than one block of this case."}
+        return FILE_TOO_SHORT
     return None
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 from .child import child_environment
 
+UNKNOWN = "unknown"
+
 _VERSION_LIMIT_S = 20
 _IO_URING_SETUP = 425  # the same number on every architecture (include/uapi/asm-generic/unistd.h)
 
@@ -18,15 +20,16 @@ _IO_URING_SETUP = 425  # the same number on every architecture (include/uapi/asm
 def probe_tools() -> dict[str, Any]:
     """``{"dd": tool, "fio": tool}``; a tool is ``{"path", "version", "engines"}`` or None where it is missing.
 
-    ``engines`` (fio only) lists what this build offers *and* the kernel allows, of io_uring, libaio and psync.
+    ``engines`` (fio only) lists what this build offers *and* the kernel allows, of io_uring, libaio and psync. A tool
+    that is there and does not say its version is ``unknown``; such a fio does not run, and has no engines.
     """
-    dd_version = _first_line(["dd", "--version"])
-    fio_version = _first_line(["fio", "--version"])
+    dd_line, fio_line = _first_line(["dd", "--version"]), _first_line(["fio", "--version"])
+    fio_version = None if fio_line is None else fio_name(fio_line)
     return {
-        "dd": None if dd_version is None else {"version": dd_name(dd_version)},
+        "dd": None if dd_line is None else {"version": dd_name(dd_line)},
         "fio": None
         if fio_version is None
-        else {"version": fio_version.replace("fio-", "", 1), "engines": fio_engines()},
+        else {"version": fio_version, "engines": [] if fio_version == UNKNOWN else fio_engines()},
     }
 
 
@@ -39,7 +42,13 @@ def dd_name(first_line: str) -> str:
     if suite:
         return f"{suite.group(1)} {suite.group(2)}"
     bare = re.fullmatch(r"dd [\w.]+", first_line)
-    return bare.group() if bare else "unknown"
+    return bare.group() if bare else UNKNOWN
+
+
+def fio_name(first_line: str) -> str:
+    """``3.33`` from ``fio-3.33``, else ``unknown``: an error of the loader, say, which may name a person's folder."""
+    version = re.fullmatch(r"fio[- ]([0-9][\w.+~-]{0,40})", first_line.strip())
+    return version.group(1) if version else UNKNOWN
 
 
 def fio_engines() -> list[str]:
@@ -63,8 +72,6 @@ def io_uring_allowed() -> bool:
 
 
 def _output(argv: list[str]) -> str | None:
-    if shutil.which(argv[0]) is None:
-        return None
     try:
         done = subprocess.run(
             argv,
@@ -81,7 +88,7 @@ def _output(argv: list[str]) -> str | None:
 
 
 def _first_line(argv: list[str]) -> str | None:
-    output = _output(argv)
-    if output is None or not output.strip():
+    """What the tool says first, "" where it says nothing (in time), None where it is missing."""
+    if shutil.which(argv[0]) is None:
         return None
-    return output.strip().splitlines()[0]
+    return next(iter((_output(argv) or "").strip().splitlines()), "")

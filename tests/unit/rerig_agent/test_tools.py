@@ -55,10 +55,13 @@ def test_an_engine_that_the_kernel_forbids_is_not_offered(folder: Path, monkeypa
     assert probe_tools()["fio"]["engines"] == ["libaio", "psync"]
 
 
-def test_a_tool_that_says_nothing_is_none(folder: Path) -> None:
-    stub(folder, "dd", "exit 127")
-    stub(folder, "fio", "exit 0")
-    assert probe_tools() == {"dd": None, "fio": None}
+@pytest.mark.parametrize(
+    "body", ["exit 0", "exit 127", 'echo "/home/person/bin/fio: error while loading shared libraries"; exit 127']
+)
+def test_a_tool_that_is_there_and_does_not_say_its_version_is_unknown(folder: Path, body: str) -> None:
+    stub(folder, "dd", body)
+    stub(folder, "fio", body)
+    assert probe_tools() == {"dd": {"version": "unknown"}, "fio": {"version": "unknown", "engines": []}}
 
 
 def test_tools_are_asked_in_the_c_locale(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
