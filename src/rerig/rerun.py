@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -16,6 +18,7 @@ from rerig.plan import PlanOptions, expand_plan
 from rerig.rundir import read_run
 from rerig.runner import LocalAgent
 from rerig.suite import load_suite
+from rerig.text import bounded, printable
 
 
 @dataclass(frozen=True)
@@ -61,26 +64,46 @@ def make_plan(agent: LocalAgent, request: Request) -> Planned:
 def execute(
     agent: LocalAgent, plan: dict[str, Any], out: Path, on_event: Callable[[dict[str, Any]], None]
 ) -> tuple[Path, int]:
-    """Run the plan and keep the result: (path of result.json, the agent's exit status).
+    """Run the plan and keep the result: its path, and the agent's exit status (1 also where no case has a figure).
 
     The result is built, validated and written also when the user stopped the run.
     """
     run_dir = store.new_run_directory(out, plan["run_id"])
-    plan_path = run_dir.with_name(run_dir.name + ".plan.json")
-    store.write_document(plan_path, plan)
-    try:
+    with tempfile.TemporaryDirectory(prefix="rerig-plan-") as directory:
+        plan_path = Path(directory) / "plan.json"
+        store.write_document(plan_path, plan)
         status = agent.run(plan_path, run_dir, on_event)
-    finally:
-        plan_path.unlink()
-    return rebuild(run_dir), status
+    result = build_result(read_run(run_dir))
+    measured = any(case["status"] == "measured" for case in result["cases"])
+    return _keep(result, run_dir), status or int(not measured)
 
 
 def rebuild(run_dir: Path) -> Path:
-    """Build the result from the raw files of ``run_dir``, validate it and write ``result.json``; gives its path."""
+    """Build the result anew from the raw files of ``run_dir``, validate it and write ``result.json``; gives its path.
+
+    Raises UserError where the raw files are not as an agent of this version leaves them.
+    """
+    run = read_run(run_dir)
+    try:
+        result = build_result(run)
+    except Exception as error:
+        # The raw files may have been edited or come from any version: no list of what can be wrong would be complete.
+        if os.environ.get("RERIG_TRACEBACK"):
+            raise
+        raise UserError(
+            f"{run_dir} can't be built: its raw files are damaged or of another version ({_short(error)})."
+        ) from error
+    return _keep(result, run_dir)
+
+
+def _keep(result: dict[str, Any], run_dir: Path) -> Path:
     from rerig.schema import validate_or_raise
 
-    result = build_result(read_run(run_dir))
     validate_or_raise(result, f"The result built from {run_dir} (whose raw files are kept)")
     path = run_dir / "result.json"
     store.write_document(path, result)
     return path
+
+
+def _short(error: Exception) -> str:
+    return bounded(printable(f"{type(error).__name__}: {error}"), 100)

@@ -56,13 +56,17 @@ def read_run(run_dir: Path) -> RawRun:
     plan = _json(texts["plan.json"], "plan.json")
     if not isinstance(plan, dict) or plan.get("format") != "rerig-plan":
         raise UserError(f"{run_dir.name} is not a run directory: its plan.json is no plan.")
+    try:
+        repeats = {case["id"]: _read_repeats(run_dir, case) for case in plan["cases"]}
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError("plan.json in the run directory is damaged: its cases are incomplete.") from error
     return RawRun(
         plan=plan,
         events=read_journal(run_dir),
-        targets=_json(texts.get("targets.json", "{}"), "targets.json"),
-        conditions_before=_json(texts.get("conditions-before.json", "null"), "conditions-before.json"),
-        conditions_after=_json(texts.get("conditions-after.json", "null"), "conditions-after.json"),
-        repeats={case["id"]: _read_repeats(run_dir, case) for case in plan["cases"]},
+        targets=_object(texts.get("targets.json", "{}"), "targets.json") or {},
+        conditions_before=_object(texts.get("conditions-before.json", "null"), "conditions-before.json"),
+        conditions_after=_object(texts.get("conditions-after.json", "null"), "conditions-after.json"),
+        repeats=repeats,
         files=files,
     )
 
@@ -78,7 +82,7 @@ def _read_repeats(run_dir: Path, case: dict[str, Any]) -> list[RawRepeat]:
             for role, name in REPEAT_FILES.items()
             if (directory / name).is_file()
         }
-        record = _json(files["record"].text, files["record"].name)
+        record = _object(files["record"].text, files["record"].name) or {}
         repeats.append(RawRepeat(planned["number"], record, files))
     return repeats
 
@@ -89,6 +93,14 @@ def _raw_file(run_dir: Path, path: Path) -> RawFile:
     data = path.read_bytes()
     name = path.relative_to(run_dir).as_posix()
     return RawFile(name, hashlib.sha256(data).hexdigest(), data.decode("utf-8", "surrogateescape"))
+
+
+def _object(text: str, name: str) -> Any:
+    """A JSON object, or None for null."""
+    value = _json(text, name)
+    if value is not None and not isinstance(value, dict):
+        raise UserError(f"{name} in the run directory is damaged: it is no JSON object.")
+    return value
 
 
 def _json(text: str, name: str) -> Any:
