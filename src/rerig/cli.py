@@ -7,6 +7,7 @@ import io
 import os
 import select
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from rerig import VERSION
@@ -27,6 +28,7 @@ def main(argv: list[str] | None = None) -> int:
     0 for success, 1 for what the user can mend, 2 for wrong words, 70 for a bug in rerig, 130 after Ctrl-C. Nobody
     sees a traceback unless RERIG_TRACEBACK is set.
     """
+    _replace_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a file name may hold bytes that are no text
             stream.reconfigure(errors="backslashreplace")
@@ -46,6 +48,13 @@ def main(argv: list[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - the last stop: a user gets a sentence, whatever broke
         return _report_bug(error)
     return status
+
+
+def _replace_closed_streams() -> None:
+    """``2>&-`` leaves None behind, and the next file that is opened would get the number 2."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w"))  # noqa: SIM115 - for good
 
 
 def load_namespace() -> Collection:

@@ -40,7 +40,7 @@ class LocalAgent:
             done = subprocess.run(
                 self._argv(*arguments),
                 capture_output=True,
-                timeout=PROBE_LIMIT_S,
+                timeout=PROBE_LIMIT_S * (1 + len(paths)),  # the agent bounds what hangs, file by file
                 check=False,
                 stdin=subprocess.DEVNULL,
             )
@@ -68,14 +68,21 @@ class LocalAgent:
         argv = self._argv("run", "--plan", str(plan_path), "--run-dir", str(run_dir), "--progress", "json")
         agent = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
         with agent, _forward_signals(agent):
-            for line in agent.stdout or ():
-                with contextlib.suppress(ValueError):
-                    on_event(json.loads(line))
-            complaint = agent.stderr.read() if agent.stderr else b""
+            try:
+                for line in agent.stdout or ():
+                    with contextlib.suppress(ValueError):
+                        on_event(json.loads(line))
+                complaint = agent.stderr.read() if agent.stderr else b""
+            except BaseException:
+                agent.terminate()  # nobody follows it any more; it cleans up and ends
+                raise
             status = agent.wait()
-        if status not in (0, 1) and status < 128:
-            raise UserError("The agent failed: " + _last_line(complaint))
-        return status
+        if status in (0, 1) or status > 128:
+            return status
+        why = f"it was killed by signal {-status}" if status < 0 else _last_line(complaint)
+        raise UserError(
+            f"The agent failed: {why.rstrip('.')}. What it had measured is kept: ./inv results.rebuild {run_dir}"
+        )
 
     def _argv(self, *arguments: str) -> list[str]:
         # -I: nothing of the user's environment reaches the agent; -S and -B keep it small and leave no files.
@@ -85,7 +92,10 @@ class LocalAgent:
 @contextlib.contextmanager
 def local_agent() -> Iterator[LocalAgent]:
     """The agent, built from the sources beside this file into a temporary directory."""
-    with tempfile.TemporaryDirectory(prefix="rerig-agent-") as directory:
+    with (
+        _handling((signal.SIGTERM, signal.SIGHUP), _end_tidily),
+        tempfile.TemporaryDirectory(prefix="rerig-agent-") as directory,
+    ):
         built = build_agent(Path(directory) / "rerig-agent.pyz")
         yield LocalAgent(Path(built["path"]), built["version"], built["sha256"])
 
@@ -98,12 +108,25 @@ def _forward_signals(agent: subprocess.Popen[bytes]) -> Iterator[None]:
         if agent.poll() is None:
             agent.send_signal(number)
 
-    previous = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    with _handling((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), forward):
+        yield
+
+
+@contextlib.contextmanager
+def _handling(numbers: tuple[signal.Signals, ...], handler: Callable[[int, Any], None]) -> Iterator[None]:
+    """Handle signals for a while; one that is ignored (as nohup does) stays ignored."""
+    heeded = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    previous = {number: signal.signal(number, handler) for number in heeded}
     try:
         yield
     finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+        for number, earlier in previous.items():
+            signal.signal(number, earlier)
+
+
+def _end_tidily(number: int, _frame: object) -> None:
+    """As a shell reports it; unlike the default action, temporary files go and children are ended."""
+    sys.exit(128 + number)
 
 
 def _last_line(output: bytes) -> str:

@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import shlex
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,21 +18,27 @@ from . import VERSION
 
 EXIT_NOTHING_MEASURED = 1
 EXIT_USAGE = 2
+EXIT_IO_ERROR = 74  # EX_IOERR of sysexits.h: the run directory's disk is full, say
 PLAN_HELP = "the plan, from './inv rerun --plan-only --json'"
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one subcommand; the return value is the exit status (0, 1, 2, or 128 + signal)."""
+    """Run one subcommand; the return value is the exit status (0, 1, 2, 74, or 128 + signal)."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed, as by '2>&-': the next opened file must not take its place
+            setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w"))  # noqa: SIM115 - for good
     arguments = _parser().parse_args(argv)
     try:
         return int(arguments.function(arguments))
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except OSError as error:
         name = "" if error.filename is None else f" ({Path(os.fsdecode(error.filename)).name})"
         print(f"rerig-agent: {error.strerror or error}{name}", file=sys.stderr)
-        return 1
+        return EXIT_IO_ERROR
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import AbstractContextManager
 from types import TracebackType
@@ -42,7 +43,7 @@ class Observer(AbstractContextManager["Observer"]):
     def on_event(self, event: dict[str, Any]) -> None:
         """Show one event; sentences about what went wrong are printed even when quiet."""
         name = event["event"]
-        if name in ("target-refused", "case-failed", "undone"):
+        if name in ("target-refused", "case-failed", "undone", "scratch-left"):
             self._say(event["sentence"])
         elif self._quiet:
             return
@@ -77,7 +78,11 @@ class Observer(AbstractContextManager["Observer"]):
         if self._progress is not None:
             self._progress.console.print(text, markup=False, highlight=False)
         else:
-            print(text, file=sys.stderr, flush=True)
+            try:
+                print(text, file=sys.stderr, flush=True)
+            except OSError:
+                # Nobody reads it, and the measurement goes on; Python's last flush must not fail again.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def observer(plan: dict[str, Any], quiet: bool) -> Observer:
