@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 
 from command_line import Cli
 from rerig.documents import load_valid_document
+from waiting import wait_for
 
 SMALL = ("--size", "32M", "--repeats", "2")
 
@@ -143,13 +143,6 @@ def test_quiet_prints_the_results_path_alone(cli: Cli, model: Path) -> None:
 def test_json_prints_a_valid_document_alone(cli: Cli, model: Path) -> None:
     document = json.loads(cli.run("rerun", "--json", "--path", str(model), "--repeats", "1").stdout)
     assert document["format"] == "rerig-result"
-
-
-def wait_for(condition: Any, limit_s: float = 60) -> None:
-    deadline = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def started(directory: Path, event: str) -> bool:
