@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Any
 
 from rerig.errors import UserError
+from rerig.published import NOT_STATED
 from rerig.report.terminal import plain_table, print_lines
 from rerig.sizes import format_rate
+
+if TYPE_CHECKING:
+    from rerig.compare_results import ResultRow
+
+_PLACE = ("section", "place")
 
 
 def print_published(result: dict[str, Any], published: str, as_json: bool) -> None:
@@ -23,13 +30,15 @@ def print_published(result: dict[str, Any], published: str, as_json: bool) -> No
     if as_json:
         _print_json(comparison)
     else:
-        header = ["published", "figure", "here", "ratio", "verdict"]
+        several = len(result["targets"]) > 1
+        header = ["published", "figure", "here", "ratio", "expected here", "verdict"]
         rows = [
             [
-                row.title,
-                format_rate(row.published_mean),
-                _rate(row.our_mean),
+                "\n".join([row.title, *([_target(row.case, row.target)] if several and row.case else [])]),
+                _rate(row.published_mean, row.published_n),
+                _rate(row.our_mean, row.our_n),
                 "" if row.ratio is None else f"×{row.ratio:.3g}",
+                _interval(row.interval),
                 row.words + "".join(f"\n· {note}" for note in row.notes),
             ]
             for row in comparison.rows
@@ -48,24 +57,27 @@ def print_pair(first: dict[str, Any], second: dict[str, Any], as_json: bool) -> 
     if as_json:
         _print_json(comparison)
     else:
+        several = len(first["targets"]) > 1 or len(second["targets"]) > 1
+        header = ["read", "first", "second", "second/first", "second − first (95 %)", "verdict"]
         rows = [
             [
-                case_name({"identity": row.identity}),
-                _rate(row.mean_a),
-                _rate(row.mean_b),
+                "\n".join([case_name({"identity": row.identity}), *(_sides(row) if several else [])]),
+                _rate(row.mean_a, row.n_a),
+                _rate(row.mean_b, row.n_b),
                 "" if row.ratio is None else f"×{row.ratio:.3g}",
+                _interval(row.difference_interval, sign="+"),
                 row.words + "".join(f"\n· {note}" for note in row.notes),
             ]
             for row in comparison.rows
         ]
-        plain_table(["read", "first", "second", "second/first", "verdict"], rows)
+        plain_table(header, rows)
     if all(row.ratio is None for row in comparison.rows):
         raise UserError("These two results have no measured case in common.")
 
 
 def print_published_list(as_json: bool) -> None:
-    """Print every published document: id, title, and its claims."""
-    from rerig.published import figure_of, list_published
+    """Print every published document: its id and title, and of each claim the figure as printed and its place."""
+    from rerig.published import list_published
 
     documents = list_published()
     if as_json:
@@ -73,12 +85,60 @@ def print_published_list(as_json: bool) -> None:
         return
     for document in documents:
         print_lines([f"{document['id']}  {document['source']['title']} ({document['source']['language']})"])
-        rows = [[claim["id"], claim["title"], format_rate(figure_of(claim).mean)] for claim in document["claims"]]
-        plain_table(["claim", "what", "figure"], rows)
+        rows = [
+            [claim["id"], claim["title"], printed_figure(claim), ": ".join(claim["source"][key] for key in _PLACE)]
+            for claim in document["claims"]
+        ]
+        plain_table(["claim", "what", "figure", "section: place in it"], rows, numbers=())
 
 
-def _rate(bytes_per_s: float | None) -> str:
-    return "" if bytes_per_s is None else format_rate(bytes_per_s)
+def printed_figure(claim: dict[str, Any]) -> str:
+    """The figure as its source prints it: ``1.45, 1.45, 1.46 GB/s``, ``200 MB/s, sd not stated, n not stated``."""
+    figure, unit = claim["figure"], claim["unit"]
+    decimals = max(0, -math.floor(math.log10(claim["last_digit"]) + 1e-9))
+
+    def digits(value: float) -> str:
+        return f"{value:,.{decimals}f}"
+
+    if "values" in figure:
+        stated = "" if figure["stated_sd"] == NOT_STATED else f", sd {figure['stated_sd']:g} stated"
+        return ", ".join(digits(value) for value in figure["values"]) + f" {unit}{stated}"
+    if "mean" in figure:
+        return f"{digits(figure['mean'])} {unit}, sd {figure['sd']}, n {figure['n']}"
+    return f"{digits(figure['low'])}–{digits(figure['high'])} {unit}, n {figure['n']}"
+
+
+def _rate(bytes_per_s: float | None, n: int | None) -> str:
+    if bytes_per_s is None:
+        return ""
+    return f"{format_rate(bytes_per_s)} (n {NOT_STATED if n is None else n})"
+
+
+def _interval(interval: tuple[float, float] | None, sign: str = "") -> str:
+    """Both ends in MB/s; one digit more than a rate has, since an interval can be narrow."""
+    if interval is None:
+        return ""
+    widest = max(abs(end) for end in interval) / 1e6
+    decimals = 0 if widest >= 1000 else 1 if widest >= 10 else 2
+    low, high = (f"{end / 1e6:{sign},.{decimals}f}" for end in interval)
+    return f"{low} to {high} MB/s"
+
+
+def _target(case: str, label: str | None) -> str:
+    """``t1 a.bin``; a case's id ends with its target's."""
+    return f"{case.rpartition('.')[2]} {label}"
+
+
+def _sides(row: ResultRow) -> list[str]:
+    """The target on each side, once where both are the same."""
+    found = [
+        (side, _target(case, label))
+        for side, case, label in (("first", row.case_a, row.target_a), ("second", row.case_b, row.target_b))
+        if case is not None
+    ]
+    if len({words for _, words in found}) == 1:
+        return [found[0][1]]
+    return [f"{side}: {words}" for side, words in found]
 
 
 def _print_json(comparison: Any) -> None:

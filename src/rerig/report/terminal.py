@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 
 LOG_WIDTH = 160
 
@@ -13,8 +14,11 @@ def print_lines(lines: list[str]) -> None:
         print(line)
 
 
-def plain_table(header: list[str], rows: list[list[str]]) -> None:
-    """Print one table; text wraps inside its cell, nothing is cut off. Outside a terminal it may be 160 wide."""
+def plain_table(header: list[str], rows: list[list[str]], numbers: Collection[int] | None = None) -> None:
+    """Print one table; text wraps inside its cell, nothing is cut off. Outside a terminal it may be 160 wide.
+
+    ``numbers``: the places of the columns that are right-aligned, by default all but the first and the last.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -23,8 +27,9 @@ def plain_table(header: list[str], rows: list[list[str]]) -> None:
     sys.stdout.flush()
     console = Console(highlight=False, width=None if sys.stdout.isatty() else LOG_WIDTH)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    right = range(1, len(header) - 1) if numbers is None else numbers
     for place, title in enumerate(header):
-        table.add_column(Text(title), overflow="fold", justify="left" if place in (0, len(header) - 1) else "right")
+        table.add_column(Text(title), overflow="fold", justify="right" if place in right else "left")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)
