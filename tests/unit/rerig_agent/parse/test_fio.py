@@ -297,6 +297,10 @@ def test_an_ordinary_line_is_no_error(line: str) -> None:
     assert parse_fio(f"{line}\n{json.dumps(report())}\n{line}")["errors"] == []
 
 
+def test_a_line_of_a_report_that_was_cut_is_no_error() -> None:
+    assert fio_errors('{\n  "fio version" : "fio-3.33",\n  "description" : "err=5 is what we look for",\n') == []
+
+
 @pytest.mark.parametrize("value", [None, "7", True, [1], {}, -1, 0.5, 10**40])
 @pytest.mark.parametrize("key", ["io_bytes", "runtime"])
 def test_a_side_without_bytes_or_time_is_refused(key: str, value: Any) -> None:

@@ -121,7 +121,9 @@ def test_labels_that_a_client_rounded_alike_are_left_out() -> None:
 
 def test_a_trims_latency_is_not_the_reads() -> None:
     trim = "  trim: IOPS=1, BW=1B/s (1B/s)(1B/1msec)\n     lat (usec): min=1, max=9, avg= 4.50, stdev= 1.00\n"
-    assert read_of(text_of() + trim)["latency_mean_s"] is None
+    (job,) = parse_normal(text_of() + trim)["jobs"]
+    assert job["read"]["latency_mean_s"] is None
+    assert "trim" not in job
 
 
 def test_a_mixed_direction_is_kept_apart() -> None:
