@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rerig import doubts
@@ -16,10 +17,12 @@ from rerig_agent.parse.dd import parse_dd, parse_dd_records
 from rerig_agent.parse.fio import achieved_depth, depth_share, parse_fio
 from rerig_agent.parse.procfs import parse_net_dev, parse_process_io
 
+SHORTEST_S = 1e-6  # no tool here resolves less
+
 
 @dataclass(frozen=True)
 class ToolReading:
-    """What a tool reported: bytes, seconds, bytes a second; for fio also its own block of the result."""
+    """What a tool reported, and bytes over seconds; for fio also its own block of the result."""
 
     bytes: int
     duration_s: float
@@ -99,8 +102,13 @@ def _read_dd(raw: RawRepeat) -> ToolReading:
         raise ParseError("what dd said is missing")
     summary = parse_dd(raw.files["stderr"].text)
     size, duration_s = summary["bytes"], summary["duration_s"]
-    if duration_s <= 0:
-        raise ParseError("dd measured no time")
+    return _reading(size, duration_s)
+
+
+def _reading(size: int | None, duration_s: float | None) -> ToolReading:
+    """Bytes over seconds, never the rate that a tool prints. Raises ParseError where it gave no usable figure."""
+    if size is None or duration_s is None or not duration_s >= SHORTEST_S:
+        raise ParseError("the tool measured no time or no bytes")
     return ToolReading(size, duration_s, size / duration_s)
 
 
@@ -114,20 +122,20 @@ def _read_fio(case: dict[str, Any], raw: RawRepeat) -> ToolReading | dict[str, A
     side = job["read"]
     if job["error"] or output["errors"] or side["short_ios"] or side["dropped_ios"]:
         return issue("tool_failed", "fio reported an I/O error or short reads", 0, job["error"], raw.number)
+    if not side["ios"]:
+        raise ParseError("fio counted no reads")
     depth = case["identity"]["queue_depth"]
     levels = achieved_depth(job)
-    return ToolReading(
-        side["bytes"],
-        side["duration_s"],
-        side["bandwidth_bytes_per_s"],
-        {
-            "iops": side["iops"],
-            "ios": side["ios"],
-            "latency_mean_s": side["latency_mean_s"],
-            "depth_by_levels": None if levels is None else round(levels, 3),
-            "share_at_depth": None if levels is None else round(depth_share(job, depth), 6),
-        },
-    )
+    reading = _reading(side["bytes"], side["duration_s"])
+    latency_s = side["latency_mean_s"]
+    fio = {
+        "iops": side["ios"] / reading.duration_s,
+        "ios": side["ios"],
+        "latency_mean_s": latency_s if latency_s is not None and math.isfinite(latency_s) else None,
+        "depth_by_levels": None if levels is None else round(levels, 3),
+        "share_at_depth": None if levels is None else round(depth_share(job, depth), 6),
+    }
+    return replace(reading, fio=fio)
 
 
 def _reading_issues(
@@ -190,7 +198,7 @@ def _process_read_bytes(record: dict[str, Any]) -> int | None:
     try:
         return int(parse_process_io(record["child_io"])["read_bytes"])
     except (ParseError, KeyError, TypeError, AttributeError):
-        return None
+        return record.get("child_read_bytes")  # coarser, and told to every user
 
 
 def _received_bytes(record: dict[str, Any], interface: str | None) -> int | None:

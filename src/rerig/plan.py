@@ -9,6 +9,7 @@ from typing import Any
 
 from rerig import estimate
 from rerig.errors import UserError
+from rerig.sizes import format_bytes
 from rerig.text import printable
 
 PLAN_FORMAT = "rerig-plan"
@@ -95,6 +96,8 @@ def _targets(suite: Document, probe: Document, options: PlanOptions) -> list[tup
         if seen["classified"]["refusal"] is not None:
             found.append((document, None))
             continue
+        # What is printed and run names the file itself, not a link that may change meanwhile.
+        document["path"] = seen["evidence"].get("real_path") or seen["path"]
         size_bytes = seen["evidence"]["size_bytes"]
         usable = size_bytes if options.size_bytes is None else min(size_bytes, options.size_bytes)
         target = PlanTarget(document["id"], document["label"], False, usable, usable == size_bytes, seen["classified"])
@@ -108,8 +111,12 @@ def _scratch_target(
     if scratch["refusal"] is not None:
         raise UserError(f"No scratch file can be made here: {scratch['refusal']['sentence']}")
     if not scratch["writable"]:
-        raise UserError("No scratch file can be made here: this user may not write there; choose --scratch DIR.")
+        raise UserError(
+            "No scratch file can be made here: the file system is read-only or this user may not write there; "
+            "choose --scratch DIR."
+        )
     size_bytes = options.size_bytes or suite["scratch_bytes"]
+    _check_space(suite, scratch, size_bytes)
     document = {
         "id": "t1",
         "label": "scratch file",
@@ -117,6 +124,17 @@ def _scratch_target(
         "scratch": {"directory": scratch["directory"], "bytes": size_bytes},
     }
     return document, PlanTarget("t1", "scratch file", True, size_bytes, True, scratch["classified"])
+
+
+def _check_space(suite: Document, scratch: dict[str, Any], size_bytes: int) -> None:
+    """The target's file and the largest file of one case lie there at once, and the disk is not to be filled."""
+    second = max((min(case.get("scratch_bytes", 0), size_bytes) for case in suite["cases"]), default=0)
+    needed = size_bytes + second + scratch["reserve_bytes"]
+    if scratch["free_bytes"] < needed:
+        raise UserError(
+            f"The scratch files need {format_bytes(needed)} of free space and there are "
+            f"{format_bytes(scratch['free_bytes'])}: choose a smaller --size or another --scratch DIR."
+        )
 
 
 def _case(

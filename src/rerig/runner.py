@@ -52,13 +52,13 @@ class LocalAgent:
         return report
 
     def commands(self, plan_path: Path) -> list[str]:
-        """Every command line that the plan would run, quoted for a shell."""
-        done = subprocess.run(
-            self._argv("commands", "--plan", str(plan_path)), capture_output=True, check=False, stdin=subprocess.DEVNULL
-        )
+        """Every command line that the plan would run, quoted for a shell; a file name's newlines stay inside."""
+        argv = self._argv("commands", "--plan", str(plan_path), "--json")
+        done = subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
             raise UserError("The agent failed: " + _last_line(done.stderr))
-        return done.stdout.decode("utf-8", "surrogateescape").splitlines()
+        lines: list[str] = json.loads(done.stdout)
+        return lines
 
     def run(self, plan_path: Path, run_dir: Path, on_event: Callable[[dict[str, Any]], None]) -> int:
         """Run the plan into ``run_dir`` and give the agent's exit status (128 + n: stopped by signal n).

@@ -18,12 +18,13 @@ from . import VERSION
 
 EXIT_NOTHING_MEASURED = 1
 EXIT_USAGE = 2
+EXIT_BUG = 70  # EX_SOFTWARE of sysexits.h
 EXIT_IO_ERROR = 74  # EX_IOERR of sysexits.h: the run directory's disk is full, say
 PLAN_HELP = "the plan, from './inv rerun --plan-only --json'"
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one subcommand; the return value is the exit status (0, 1, 2, 74, or 128 + signal)."""
+    """Run one subcommand; the return value is the exit status (0, 1, 2, 70, 74, or 128 + signal)."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # closed, as by '2>&-': the next opened file must not take its place
             setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w"))  # noqa: SIM115 - for good
@@ -39,6 +40,11 @@ def main(argv: list[str] | None = None) -> int:
         name = "" if error.filename is None else f" ({Path(os.fsdecode(error.filename)).name})"
         print(f"rerig-agent: {error.strerror or error}{name}", file=sys.stderr)
         return EXIT_IO_ERROR
+    except Exception as error:
+        if os.environ.get("RERIG_TRACEBACK"):
+            raise
+        print(f"rerig-agent: bug: {type(error).__name__}: {error} (RERIG_TRACEBACK=1 shows where)", file=sys.stderr)
+        return EXIT_BUG
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -60,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help=PLAN_HELP,
     )
+    listing.add_argument("--json", action="store_true", help="as a JSON list of texts (a file name may hold newlines)")
     listing.set_defaults(function=_commands)
     run = commands.add_parser("run", help="run a plan; the raw outputs go to a new directory")
     run.add_argument(
@@ -116,7 +123,7 @@ def _probe_scratch(directory: str) -> dict[str, Any]:
     from .evidence import collect_target
     from .judge.classify import classify
     from .prepared import scratch_refusal
-    from .scratch import free_bytes
+    from .scratch import RESERVE_BYTES, free_bytes
 
     found = collect_target(directory)
     if found["kind"] != "directory":
@@ -134,6 +141,7 @@ def _probe_scratch(directory: str) -> dict[str, Any]:
         "classified": classify(as_file),
         "refusal": scratch_refusal(found, assumed_bytes),
         "free_bytes": free_bytes(directory),
+        "reserve_bytes": RESERVE_BYTES,
         "writable": os.access(directory, os.W_OK | os.X_OK),
     }
 
@@ -146,6 +154,7 @@ def _commands(arguments: argparse.Namespace) -> int:
     plan = _plan(arguments.plan)
     if plan is None:
         return EXIT_USAGE
+    lines = []
     for case in plan["cases"]:
         path = planned_path(plan, case)
         for repeat in case["repeats"]:
@@ -153,7 +162,13 @@ def _commands(arguments: argparse.Namespace) -> int:
             line = shlex.join(argv)
             if "--filename=" + ALIAS_NAME in argv:  # fio would change this name, so it gets a link
                 line = "{} && {}".format(shlex.join(["ln", "-sfn", path, ALIAS_NAME]), line)
-            print("{}{}".format("# skipped: " if case.get("skip") else "", line))
+            lines.append("{}{}".format("# skipped: " if case.get("skip") else "", line))
+    if arguments.json:
+        json.dump(lines, sys.stdout)
+        print()
+    else:
+        for line in lines:
+            print(line.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ from .cases import ARGV_BUILDERS
 
 PLAN_FORMAT = "rerig-plan"
 PLAN_FORMAT_NUMBER = 1
+
+# An id becomes a folder's name.
+_SAFE_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 
 
 class PlanError(Exception):
@@ -32,13 +36,66 @@ def read_plan(path: Path) -> dict[str, Any]:
             f"the plan has format number {number} and this agent reads {PLAN_FORMAT_NUMBER}: "
             "use the agent of the rerig that made it"
         )
-    try:
-        targets = {target["id"] for target in plan["targets"]}
-        for case in plan["cases"]:
-            if case["identity"]["kind"] not in ARGV_BUILDERS:
-                raise PlanError("this agent does not know the kind of case {}".format(case["identity"]["kind"]))
-            if case["target"] not in targets:
-                raise PlanError("case {} names an unknown target".format(case["id"]))
-    except (KeyError, TypeError) as error:
-        raise PlanError(f"the plan is incomplete: {error} is missing or of the wrong type") from error
+    _check_parts(plan)
     return plan
+
+
+# What the agent reads of each part, and of which type.
+_NUMBER = (int, float)
+_PLAN = {"run_id": str, "targets": list, "cases": list}
+_TARGET = {"id": str, "label": str}
+_SCRATCH = {"directory": str, "bytes": int}
+_CASE = {
+    "id": str,
+    "target": str,
+    "identity": dict,
+    "extent": str,
+    "parameters": dict,
+    "repeats": list,
+    "limit_s": _NUMBER,
+}
+_IDENTITY = {"kind": str, "direct": bool, "block_bytes": int}
+_DD = {"read_bytes": int}
+_FIO = {"pattern": str, "queue_depth": int, "engine": str}
+_FIO_PARAMETERS = {"span_bytes": int, "runtime_limit_s": _NUMBER}
+_REPEAT = {"number": int, "seed": int}
+
+
+def _check_parts(plan: dict[str, Any]) -> None:
+    _require(plan, _PLAN, "the plan")
+    for target in plan["targets"]:
+        _require(target, _TARGET, "a target")
+        if "scratch" in target:
+            _require(target["scratch"], _SCRATCH, "a scratch file")
+        else:
+            _require(target, {"path": str}, "a target")
+    targets = {target["id"] for target in plan["targets"]}
+    for case in plan["cases"]:
+        _require(case, _CASE, "a case")
+        if case["target"] not in targets:
+            raise PlanError(f"case {case['id']} names an unknown target")
+        if _SAFE_ID.fullmatch(case["id"]) is None:
+            raise PlanError("the id of a case is no plain name")
+        _check_identity(case)
+        for repeat in case["repeats"]:
+            _require(repeat, _REPEAT, "a repeat")
+
+
+def _check_identity(case: dict[str, Any]) -> None:
+    identity = case["identity"]
+    _require(identity, _IDENTITY, "an identity")
+    if identity["kind"] not in ARGV_BUILDERS:
+        raise PlanError(f"this agent does not know the kind of case {identity['kind']}")
+    if identity["kind"] == "fio_read":
+        _require(identity, _FIO, "an identity")
+        _require(case["parameters"], _FIO_PARAMETERS, "the parameters of a case")
+    else:
+        _require(identity, _DD, "an identity")
+
+
+def _require(part: Any, fields: dict[str, Any], what: str) -> None:
+    if not isinstance(part, dict):
+        raise PlanError(f"the plan is incomplete: {what} is no object")
+    for name, kind in fields.items():
+        if not isinstance(part.get(name), kind):
+            raise PlanError(f"the plan is incomplete: {name} of {what} is missing or of the wrong type")

@@ -20,6 +20,7 @@ class Observer(AbstractContextManager["Observer"]):
 
     def __init__(self, plan: dict[str, Any], quiet: bool) -> None:
         self._cases = {case["id"]: case for case in plan["cases"]}
+        self._targets = {case["target"] for case in plan["cases"]}
         self._total_s = estimate.plan_seconds(plan)
         self._left_s = self._total_s
         self._quiet = quiet
@@ -43,6 +44,8 @@ class Observer(AbstractContextManager["Observer"]):
     def on_event(self, event: dict[str, Any]) -> None:
         """Show one event; sentences about what went wrong are printed even when quiet."""
         name = event["event"]
+        if name == "target-refused" and event["target"] not in self._targets:
+            return  # it was refused, and that was said, before the run
         if name in ("target-refused", "case-failed", "undone", "scratch-left"):
             self._say(event["sentence"])
         elif self._quiet:

@@ -31,7 +31,15 @@ def refused(path: str = "/ram/m.gguf") -> dict[str, Any]:
 
 
 def scratch(**changes: Any) -> dict[str, Any]:
-    return {"directory": "/data", "classified": block_classified(), "refusal": None, "writable": True, **changes}
+    room = {"free_bytes": 100 * GIB, "reserve_bytes": GIB // 4}
+    return {
+        "directory": "/data",
+        "classified": block_classified(),
+        "refusal": None,
+        "writable": True,
+        **room,
+        **changes,
+    }
 
 
 def plan_for(
@@ -160,11 +168,18 @@ def test_repeats_and_size_are_the_users() -> None:
     [
         ({"refusal": {"code": "ram", "sentence": "it is in RAM"}}, "it is in RAM"),
         ({"writable": False}, "may not write"),
+        ({"free_bytes": 4 * GIB}, r"need 4.49 GiB of free space and there are 4 GiB: choose a smaller --size"),
     ],
 )
 def test_a_useless_scratch_directory_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UserError, match=sentence):
         plan_for(scratch_directory=scratch(**changes))
+
+
+def test_a_link_is_planned_as_the_file_behind_it_under_its_own_name() -> None:
+    seen = user_file(path="/models/link")
+    seen["evidence"]["real_path"] = "/data/m.gguf"
+    assert plan_for(seen)["targets"][0] == {"id": "t1", "label": "link", "origin": "user", "path": "/data/m.gguf"}
 
 
 @pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "\udcff.gguf", "a\u202eb", "한글 모델.gguf", "-rf", "  ", "", "/"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from rerig_agent import child
 from rerig_agent.child import StopFlag, Stopped, child_environment, run_child
 from rerig_agent.parse.procfs import parse_process_io
 
@@ -48,6 +50,29 @@ def test_the_io_account_is_complete_although_the_child_has_ended(tmp_path: Path)
     data.write_bytes(os.urandom(3_000_000))
     outcome = run(tmp_path, f"open({str(data)!r}, 'rb').read()")
     assert parse_process_io(outcome["child_io"])["rchar"] >= 3_000_000
+
+
+@pytest.mark.root
+def test_an_ordinary_user_is_told_how_much_was_read_from_the_disk(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.write_bytes(os.urandom(3 * 2**20))
+    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
+        folder.chmod(0o755)
+    code = (
+        "import os, resource, sys; from pathlib import Path\n"
+        "sys.path.insert(0, sys.argv[2]); from rerig_agent.child import StopFlag, run_child\n"
+        "os.setuid(65534)\n"
+        "argv = ['dd', 'if=' + sys.argv[1], 'of=/dev/null', 'bs=1M', 'iflag=direct']\n"
+        "done = run_child(argv, Path('.'), 60, StopFlag())\n"
+        "print(done['child_io'], done['child_read_bytes'])"
+    )
+    folder = tmp_path / "out"
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    sources = str(Path(child.__file__).resolve().parents[1])
+    argv = [PYTHON, "-c", code, str(data), sources]
+    done = subprocess.run(argv, cwd=str(folder), stdout=subprocess.PIPE, check=True, text=True)
+    assert done.stdout.split() == ["None", str(3 * 2**20)]
 
 
 def test_the_time_limit_ends_a_child_that_ignores_sigterm(tmp_path: Path) -> None:

@@ -11,13 +11,27 @@ import pytest
 from rerig_agent.plan_format import PLAN_FORMAT_NUMBER, PlanError, read_plan
 
 
+def a_case(**changes: Any) -> dict[str, Any]:
+    identity = {"kind": "dd_read", "direct": True, "block_bytes": 4096, "read_bytes": 8192}
+    return {
+        "id": "dd.t1",
+        "target": "t1",
+        "identity": identity,
+        "extent": "whole_file",
+        "parameters": {},
+        "repeats": [{"number": 1, "seed": 1}],
+        "limit_s": 60.0,
+        **changes,
+    }
+
+
 def a_plan(**changes: Any) -> dict[str, Any]:
-    case = {"id": "dd.t1", "target": "t1", "identity": {"kind": "dd_read"}}
     return {
         "format": "rerig-plan",
         "format_number": PLAN_FORMAT_NUMBER,
-        "targets": [{"id": "t1"}],
-        "cases": [case],
+        "run_id": "20260101T000000Z-abcd",
+        "targets": [{"id": "t1", "label": "m", "path": "/data/m"}],
+        "cases": [a_case()],
         **changes,
     }
 
@@ -39,7 +53,8 @@ def test_a_plan_of_this_format_is_read(tmp_path: Path) -> None:
         ({"format_number": PLAN_FORMAT_NUMBER + 1}, "use the agent of the rerig that made it"),
         ({"format_number": None}, "use the agent of the rerig that made it"),
         ({"targets": []}, "unknown target"),
-        ({"cases": [{"id": "x.t1", "target": "t1", "identity": {"kind": "write_all"}}]}, "does not know the kind"),
+        ({"cases": [a_case(identity={**a_case()["identity"], "kind": "write_all"})]}, "does not know the kind"),
+        ({"cases": [a_case(id="../../etc")]}, "no plain name"),
         ({"cases": [{"id": "x.t1"}]}, "incomplete"),
         ({"cases": None}, "incomplete"),
     ],
@@ -58,3 +73,18 @@ def test_what_is_no_plan_at_all_is_one_sentence(tmp_path: Path, text: str) -> No
 def test_a_missing_plan_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="can't be read: No such file"):
         read_plan(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("field", sorted(a_case()))
+def test_a_case_without_any_of_its_fields_is_named(tmp_path: Path, field: str) -> None:
+    case = {name: value for name, value in a_case().items() if name != field}
+    with pytest.raises(PlanError, match=f"{field} of a case is missing"):
+        read(tmp_path, json.dumps(a_plan(cases=[case])))
+
+
+@pytest.mark.parametrize(
+    "target", [{"id": "t1"}, {"id": "t1", "label": "m"}, {"id": "t1", "label": "m", "scratch": {}}, 7]
+)
+def test_a_target_without_its_file_is_refused(tmp_path: Path, target: Any) -> None:
+    with pytest.raises(PlanError, match="incomplete"):
+        read(tmp_path, json.dumps(a_plan(targets=[target])))
