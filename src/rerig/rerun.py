@@ -49,8 +49,12 @@ def new_run_id() -> str:
 def make_plan(agent: LocalAgent, request: Request) -> Planned:
     """Look at the machine and expand the suite. Raises UserError where nothing could be measured."""
     suite = load_suite(request.suite)
-    paths = [str(Path(path).absolute()) for path in request.paths]
-    probe = agent.probe(paths, None if paths else str(Path(request.scratch).absolute()))
+    try:
+        paths = [str(Path(path).absolute()) for path in request.paths]
+        scratch = None if paths else str(Path(request.scratch).absolute())
+    except FileNotFoundError as error:
+        raise UserError("The current directory was deleted: go to another one first.") from error
+    probe = agent.probe(paths, scratch)
     options = PlanOptions(new_run_id(), request.size_bytes, request.repeats, request.labels)
     plan = expand_plan(suite, probe, agent.identity(), options)
     refusals = [

@@ -185,6 +185,21 @@ def test_a_killed_agent_is_said_and_what_it_measured_can_be_built(short: Cli, mo
     assert only_result(short.directory)["run"]["stopped_by"] == "error"
 
 
+def test_a_deleted_current_directory_is_one_sentence(short: Cli) -> None:
+    gone = short.directory / "gone"
+    gone.mkdir()
+
+    def leave() -> None:
+        os.chdir(gone)
+        gone.rmdir()
+
+    process = subprocess.run(
+        short.argv("rerun"), env=short.environment, capture_output=True, text=True, preexec_fn=leave, timeout=60
+    )
+    assert process.returncode == 1
+    assert process.stderr == "./inv: The current directory was deleted: go to another one first.\n"
+
+
 @pytest.fixture
 def full_disk(tmp_path: Path) -> Iterator[Path]:
     with RealMounts() as mounts:

@@ -114,3 +114,33 @@ def test_no_more_processes_is_an_error_and_not_raised(monkeypatch: pytest.Monkey
 
     assert answer.error == "no child process: Resource temporarily unavailable"
     assert open_files() == before
+
+
+def test_a_wish_to_stop_ends_the_waiting_and_the_child(tmp_path: Path) -> None:
+    class StopWanted(BaseException):
+        pass
+
+    started = tmp_path / "pid"
+
+    def wait_for_ever() -> None:
+        started.write_text(str(os.getpid()))
+        signal.pause()
+
+    def tick() -> None:
+        if started.exists() and started.read_text():
+            raise StopWanted
+
+    with pytest.raises(StopWanted):
+        run_bounded(wait_for_ever, 60, tick)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(started.read_text()), 0)
+
+
+def test_a_child_that_ends_with_the_user_s_wish_to_stop_is_no_failure() -> None:
+    """Ctrl-C at a terminal reaches the child as well, and it may be the first to go."""
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_bounded(lambda: os.kill(os.getpid(), signal.SIGKILL), 60, stop)
