@@ -6,14 +6,26 @@ Pure. Every function takes a document that its schema has passed and yields (pat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from typing import Any
+
+from rerig.doubts import CACHE_RATIO, EXTRA_RATIO
+from rerig.proof import PAGE_SLACK_BYTES
 
 Path = tuple[str | int, ...]
 Contradiction = tuple[Path, str]
 Document = dict[str, Any]
 
-# dd's bandwidth is bytes over seconds by definition; 0.1 % leaves room for a rounded figure only.
+# A bandwidth is bytes over seconds by definition; 0.1 % leaves room for a rounded figure only.
 RATE_TOLERANCE = 0.001
+# A ratio is kept to six decimals.
+RATIO_TOLERANCE = 1e-6
+# The issue that each verdict of the proof brings along.
+PROOF_CODES = {
+    "served_from_cache": "served_from_cache",
+    "extra_traffic": "extra_traffic",
+    "not_decidable": "bytes_not_provable",
+}
 
 
 def contradictions(document: Document) -> Iterator[Contradiction]:
@@ -38,9 +50,33 @@ def _in_result(result: Document) -> Iterator[Contradiction]:
     yield from _repeated(result["targets"], "id", ("targets",))
     yield from _repeated(result["cases"], "id", ("cases",))
     yield from _repeated(result["raw"]["files"], "name", ("raw", "files"))
+    yield from _in_run(result)
     targets = {target["id"]: target for target in result["targets"]}
     for index, case in enumerate(result["cases"]):
         yield from _in_case(case, targets.get(case["target"]), ("cases", index))
+
+
+def _in_run(result: Document) -> Iterator[Contradiction]:
+    started, finished = _moment(result["run"]["started_at"]), _moment(result["run"]["finished_at"])
+    if started is not None and finished is not None and finished < started:
+        yield ("run", "finished_at"), f"{result['run']['finished_at']!r} is before started_at"
+    if result["validity"]["verdict"] == "valid":
+        for case in result["cases"]:
+            verdict = case["validity"]["verdict"]
+            if verdict in ("doubtful", "invalid"):
+                yield ("validity", "verdict"), f"a run with a case that is {verdict} ({case['id']}) is not valid"
+
+
+def _moment(instant: str | None) -> tuple[datetime, str] | None:
+    """A comparable form of an instant of the schema (UTC, microseconds); None for none and for a 31st of June."""
+    if instant is None:
+        return None
+    try:
+        second = datetime.strptime(instant[:19], "%Y-%m-%dT%H:%M:%S")
+    except ValueError:
+        return None
+    fraction = instant[19:].partition(".")[2].removesuffix("Z").removesuffix("+00:00")
+    return second, fraction.ljust(6, "0")
 
 
 def _in_case(case: Document, target: Document | None, path: Path) -> Iterator[Contradiction]:
@@ -65,19 +101,78 @@ def _in_repeats(case: Document, path: Path) -> Iterator[Contradiction]:
         if repeat["number"] <= last:
             yield (*here, "number"), f"{repeat['number']} does not follow {last}"
         last = repeat["number"]
-        rate, by_fio = repeat["bandwidth_bytes_per_s"], case["identity"]["kind"] == "fio_read"
-        if repeat["fio"] is not None and not by_fio:
-            yield (*here, "fio"), "dd has no fio block"
-        if repeat["fio"] is None and by_fio and rate is not None:
-            yield (*here, "fio"), "a rate by fio needs the fio block"
-        if rate is None or by_fio:
-            continue
-        if not repeat["duration_s"]:
-            yield (*here, "bandwidth_bytes_per_s"), "a rate needs seconds above zero"
-            continue
-        quotient = repeat["bytes"] / repeat["duration_s"]
-        if abs(rate - quotient) > RATE_TOLERANCE * quotient:
-            yield (*here, "bandwidth_bytes_per_s"), f"{rate} is not bytes over duration_s ({quotient:.6g})"
+        yield from _in_rate(repeat, here)
+        yield from _in_proof(repeat, (*here, "proof"))
+        yield from _in_tool(case, repeat, here)
+    yield from _unnamed_doubts(case, path)
+    yield from _repeated(
+        (repeat for repeat in case["repeats"] if repeat["seed"] is not None), "seed", (*path, "repeats")
+    )
+
+
+def _in_tool(case: Document, repeat: Document, path: Path) -> Iterator[Contradiction]:
+    """What only fio has: its own block and a seed."""
+    by_fio = case["identity"]["kind"] == "fio_read"
+    if repeat["fio"] is not None and not by_fio:
+        yield (*path, "fio"), "dd has no fio block"
+    if repeat["fio"] is None and by_fio and repeat["bandwidth_bytes_per_s"] is not None:
+        yield (*path, "fio"), "a rate by fio needs the fio block"
+    if repeat["seed"] is not None and not by_fio:
+        yield (*path, "seed"), "dd takes no seed"
+    if repeat["seed"] is None and by_fio:
+        yield (*path, "seed"), "a repeat by fio needs its seed"
+
+
+def _in_rate(repeat: Document, path: Path) -> Iterator[Contradiction]:
+    rate = repeat["bandwidth_bytes_per_s"]
+    if rate is None:
+        return
+    if repeat["exit_status"] != 0:
+        ended = "without a status" if repeat["exit_status"] is None else f"with status {repeat['exit_status']}"
+        yield (*path, "exit_status"), f"a tool that ended {ended} has no rate"
+    if not repeat["duration_s"]:
+        yield (*path, "bandwidth_bytes_per_s"), "a rate needs seconds above zero"
+        return
+    quotient = repeat["bytes"] / repeat["duration_s"]
+    if abs(rate - quotient) > RATE_TOLERANCE * quotient:
+        yield (*path, "bandwidth_bytes_per_s"), f"{rate} is not bytes over duration_s ({quotient:.6g})"
+
+
+def _in_proof(repeat: Document, path: Path) -> Iterator[Contradiction]:
+    """The ratio is delivered over read bytes, and the verdict is what rerig.proof makes of both."""
+    verdict, ratio, delivered = (repeat["proof"][key] for key in ("verdict", "ratio", "delivered_bytes"))
+    read = repeat["bytes"]
+    if ratio is not None and (delivered is None or not read):
+        yield (*path, "ratio"), "a ratio needs delivered_bytes, and bytes above zero"
+        return
+    if ratio is None:  # the schema has left "not_decidable" only
+        return
+    quotient = delivered / read
+    if abs(ratio - quotient) > RATIO_TOLERANCE * max(1.0, quotient):
+        yield (*path, "ratio"), f"{ratio} is not delivered_bytes over bytes ({quotient:.6f})"
+    within = abs(delivered - read) <= PAGE_SLACK_BYTES or CACHE_RATIO <= quotient <= EXTRA_RATIO
+    proved = "delivered" if within else "served_from_cache" if quotient < CACHE_RATIO else "extra_traffic"
+    if verdict != proved:
+        yield (*path, "verdict"), f"{delivered} bytes delivered of {read} read are {proved!r}, not {verdict!r}"
+
+
+def _unnamed_doubts(case: Document, path: Path) -> Iterator[Contradiction]:
+    """Doubts that follow from a repeat's own figures must stand among the case's issues."""
+    named = {(issue["code"], issue["repeat"]) for issue in case["validity"]["issues"]}
+    for repeat in case["repeats"]:
+        for code in _expected_codes(case, repeat):
+            if not {(code, repeat["number"]), (code, None)} & named:
+                yield (*path, "validity", "issues"), f"repeat {repeat['number']} needs an issue {code!r}"
+
+
+def _expected_codes(case: Document, repeat: Document) -> Iterator[str]:
+    if repeat["bytes"] is None:  # no figure, nothing to prove
+        return
+    code = PROOF_CODES.get(repeat["proof"]["verdict"])
+    if code is not None:
+        yield code
+    if case["identity"]["kind"] != "fio_read" and repeat["bytes"] < repeat["asked_bytes"]:
+        yield "short_read"
 
 
 def _in_published(published: Document) -> Iterator[Contradiction]:

@@ -186,12 +186,37 @@ def identities(draw: st.DrawFn, medium: str) -> Document:
 
 
 @st.composite
+def proofs(draw: st.DrawFn, size: int) -> Document:
+    """The proof of ``size`` bytes, at least a million: up to 4096 more or less are none, then 0.99 and 1.02 count."""
+    delivered = draw(st.none() | st.integers(0, 3 * size) | st.integers(size - 4097, size + 4097))
+    if delivered is None:
+        return {"verdict": "not_decidable", "delivered_bytes": None, "ratio": None}
+    verdict = "delivered"
+    if abs(delivered - size) > 4096 and not 0.99 <= delivered / size <= 1.02:
+        verdict = "served_from_cache" if delivered < size else "extra_traffic"
+    return {"verdict": verdict, "delivered_bytes": delivered, "ratio": round(delivered / size, 6)}
+
+
+def doubts(repeat: Document) -> list[Document]:
+    """The issues that a repeat's own figures bring along."""
+    if repeat["bytes"] is None:
+        return []
+    codes = [
+        {"delivered": None, "not_decidable": "bytes_not_provable"}.get(verdict := repeat["proof"]["verdict"], verdict)
+    ]
+    if repeat["fio"] is None and repeat["bytes"] < repeat["asked_bytes"]:
+        codes.append("short_read")
+    what = {"what": "x", "expected": None, "actual": None, "repeat": repeat["number"]}
+    return [{"code": code, **what} for code in codes if code]
+
+
+@st.composite
 def repeats(draw: st.DrawFn, case: str, number: int, by_fio: bool) -> Document:
     figure = draw(st.integers(0, 5)) > 0
     # Rates from 1 B/s to 1 TB/s, whose bytes a document holds exactly.
     size, duration_s = draw(st.integers(10**6, 10**12)), draw(st.floats(1.0, 1e6))
-    verdict = draw(st.sampled_from(["delivered", "served_from_cache", "extra_traffic", "not_decidable"]))
-    proved = verdict != "not_decidable"
+    short = figure and not by_fio and draw(st.integers(0, 5)) == 0
+    proof = draw(proofs(size)) if figure else {"verdict": "not_decidable", "delivered_bytes": None, "ratio": None}
     fio = {
         "iops": draw(RATIOS),
         "ios": draw(COUNTS),
@@ -205,18 +230,14 @@ def repeats(draw: st.DrawFn, case: str, number: int, by_fio: bool) -> Document:
     return {
         "number": number,
         "started_at": draw(INSTANTS),
-        "asked_bytes": draw(COUNTS),
+        "asked_bytes": draw(COUNTS) if by_fio else size + short,
         "bytes": size if figure else None,
         "duration_s": duration_s if figure else None,
         "bandwidth_bytes_per_s": size / duration_s if figure else None,
         "wall_s": draw(SECONDS),
         "exit_status": 0 if figure else draw(maybe(st.integers(1, 255))),
-        "seed": draw(maybe(COUNTS)),
-        "proof": {
-            "verdict": verdict,
-            "delivered_bytes": draw(COUNTS if proved else maybe(COUNTS)),
-            "ratio": draw(RATIOS) if proved else None,
-        },
+        "seed": draw(st.integers(0, 2**40)) * 100 + number if by_fio else None,
+        "proof": proof,
         "process_read_bytes": draw(maybe(COUNTS)),
         "network_received_bytes": draw(maybe(COUNTS)),
         "resident_before": draw(maybe(SHARES)),
@@ -234,8 +255,10 @@ def cases(draw: st.DrawFn, number: int, target: Document) -> Document:
     count = {"measured": draw(st.integers(1, 4)), "failed": draw(st.integers(0, 2))}.get(status, 0)
     numbers = range(1, count + 1)
     found = [draw(repeats(case_id, repeat, identity["kind"] == "fio_read")) for repeat in numbers]
-    verdict = draw(st.sampled_from(["valid", "doubtful", "invalid"])) if found else "not_measured"
-    with_issues = verdict in ("doubtful", "invalid")
+    issues = [issue for repeat in found for issue in doubts(repeat)]
+    if found and draw(st.booleans()):
+        issues += draw(st.lists(ISSUES, min_size=1, max_size=3))
+    verdict = draw(st.sampled_from(["doubtful", "invalid"])) if issues else "valid" if found else "not_measured"
     return {
         "id": case_id,
         "target": target["id"],
@@ -244,10 +267,7 @@ def cases(draw: st.DrawFn, number: int, target: Document) -> Document:
         "status": status,
         "reason": None if status == "measured" else draw(REASONS),
         "repeats": found,
-        "validity": {
-            "verdict": verdict,
-            "issues": draw(st.lists(ISSUES, min_size=1, max_size=3)) if with_issues else [],
-        },
+        "validity": {"verdict": verdict, "issues": issues},
     }
 
 
@@ -257,14 +277,19 @@ def results(draw: st.DrawFn) -> Document:
     files = [draw(targets(number)) for number in range(1, draw(st.integers(1, 3)) + 1)]
     measured = [draw(cases(number, draw(st.sampled_from(files)))) for number in range(draw(st.integers(0, 4)))]
     complete = draw(st.booleans())
-    verdict = draw(st.sampled_from(["valid", "doubtful", "invalid", "not_measured"]))
+    # From one list, so that a run ends where it started at the earliest.
+    started, finished = sorted(draw(st.lists(INSTANTS, min_size=2, max_size=2)))
+    verdicts = ["doubtful", "invalid", "not_measured"]
+    if not any(case["validity"]["issues"] for case in measured):
+        verdicts.append("valid")
+    verdict = draw(st.sampled_from(verdicts))
     return {
         "format": "rerig-result",
         "format_version": "1.0",
         "run": {
             "id": draw(st.from_regex(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{6}", fullmatch=True)),
-            "started_at": draw(maybe(INSTANTS)),
-            "finished_at": draw(INSTANTS if complete else maybe(INSTANTS)),
+            "started_at": draw(maybe(st.just(started))),
+            "finished_at": finished if complete else draw(maybe(st.just(finished))),
             "complete": complete,
             "stopped_by": None if complete else draw(st.sampled_from([None, "signal", "error"])),
         },
