@@ -15,7 +15,7 @@ from rerig import store
 from rerig.build import build_result
 from rerig.errors import UserError
 from rerig.plan import PlanOptions, expand_plan
-from rerig.rundir import read_run
+from rerig.rundir import changed_files, read_run
 from rerig.runner import LocalAgent
 from rerig.suite import load_suite
 from rerig.text import bounded, printable
@@ -98,6 +98,17 @@ def rebuild(run_dir: Path) -> Path:
             f"{run_dir} can't be built: its raw files are damaged or of another version ({_short(error)})."
         ) from error
     return _keep(result, run_dir)
+
+
+def changed_since_built(run_dir: Path) -> list[str]:
+    """Names of raw files that changed since ``result.json`` was built; none where there is no readable result."""
+    from rerig.documents import load_valid_document
+
+    try:
+        result = load_valid_document(run_dir / "result.json", "rerig-result")
+    except UserError:
+        return []
+    return changed_files(run_dir, result)
 
 
 def _keep(result: dict[str, Any], run_dir: Path) -> Path:

@@ -10,6 +10,7 @@ from typing import Any
 
 from rerig.errors import UserError
 from rerig_agent.journal import read_journal
+from rerig_agent.plan_format import PLAN_FORMAT_NUMBER
 
 RUN_FILES = ("plan.json", "journal.jsonl", "targets.json", "conditions-before.json", "conditions-after.json")
 REPEAT_FILES = {"record": "record.json", "stdout": "stdout", "stderr": "stderr", "fio": "fio.json"}
@@ -56,6 +57,10 @@ def read_run(run_dir: Path) -> RawRun:
     plan = _json(texts["plan.json"], "plan.json")
     if not isinstance(plan, dict) or plan.get("format") != "rerig-plan":
         raise UserError(f"{run_dir.name} is not a run directory: its plan.json is no plan.")
+    if plan.get("format_number") != PLAN_FORMAT_NUMBER:
+        raise UserError(
+            f"{run_dir.name} was made by another rerig: rebuild it with the version that its plan.json names."
+        )
     try:
         repeats = {case["id"]: _read_repeats(run_dir, case) for case in plan["cases"]}
     except (KeyError, TypeError, ValueError) as error:
@@ -69,6 +74,20 @@ def read_run(run_dir: Path) -> RawRun:
         repeats=repeats,
         files=files,
     )
+
+
+def changed_files(run_dir: Path, result: dict[str, Any]) -> list[str]:
+    """Names of raw files that are not what they were when ``result`` was built, missing ones too."""
+    raw = [*result["raw"]["files"]]
+    raw += [file for case in result["cases"] for repeat in case["repeats"] for file in repeat["raw"].values()]
+    return [file["name"] for file in raw if _sha256(run_dir / file["name"]) != file["sha256"]]
+
+
+def _sha256(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
 
 
 def _read_repeats(run_dir: Path, case: dict[str, Any]) -> list[RawRepeat]:

@@ -71,6 +71,8 @@ def rebuild(_context: Context, run: str, json: bool = False) -> None:
     from rerig import rerun
     from rerig.report import results
 
+    for name in rerun.changed_since_built(Path(run)):
+        print(f"{name} is not what it was when the result was built.", file=sys.stderr)
     results.print_run(rerun.rebuild(Path(run)), as_json=json, quiet=not json)
 
 

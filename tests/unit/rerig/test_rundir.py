@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from rerig.errors import UserError
-from rerig.rundir import read_run
+from rerig.rundir import changed_files, read_run
 
 
 def a_run(directory: Path) -> Path:
     plan = {
         "format": "rerig-plan",
+        "format_number": 1,
         "cases": [{"id": "dd.t1", "repeats": [{"number": 1}, {"number": 2}]}],
     }
     (directory / "plan.json").write_text(json.dumps(plan))
@@ -54,3 +55,19 @@ def test_a_damaged_file_is_named(tmp_path: Path, name: str) -> None:
     (a_run(tmp_path) / name).write_text('{"x": ')
     with pytest.raises(UserError, match="damaged"):
         read_run(tmp_path)
+
+
+def test_a_run_of_another_rerig_is_not_guessed_at(tmp_path: Path) -> None:
+    plan = a_run(tmp_path) / "plan.json"
+    plan.write_text(plan.read_text().replace('"format_number": 1', '"format_number": 7'))
+    with pytest.raises(UserError, match="made by another rerig"):
+        read_run(tmp_path)
+
+
+def test_raw_files_that_changed_or_went_are_named(tmp_path: Path) -> None:
+    stderr = read_run(a_run(tmp_path)).repeats["dd.t1"][0].files["stderr"]
+    entry = {"name": stderr.name, "sha256": stderr.sha256}
+    result = {"raw": {"files": [entry]}, "cases": [{"repeats": [{"raw": {"stderr": {**entry, "name": "gone"}}}]}]}
+    assert changed_files(tmp_path, result) == ["gone"]
+    (tmp_path / stderr.name).write_text("")
+    assert changed_files(tmp_path, result) == [stderr.name, "gone"]
