@@ -250,5 +250,5 @@ def test_no_damage_to_a_run_directory_is_more_than_one_sentence(short: Cli, run_
         assert (problem(run_dir) is None) == (name != "plan.json"), name
         file.write_bytes(whole)
     assert problem(run_dir) is None
-    (run_dir / "plan.json").write_text('{"format": "rerig-plan", "cases": []}')
-    assert "damaged" in short.run("results.rebuild", str(run_dir), status=1).stderr
+    (run_dir / "plan.json").write_text("[]")
+    assert "its plan.json is no plan" in short.run("results.rebuild", str(run_dir), status=1).stderr
