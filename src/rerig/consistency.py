@@ -11,6 +11,7 @@ from typing import Any
 
 from rerig.doubts import CACHE_RATIO, EXTRA_RATIO
 from rerig.proof import PAGE_SLACK_BYTES
+from rerig_agent.judge.conditions_summary import public_kernel_release
 
 Path = tuple[str | int, ...]
 Contradiction = tuple[Path, str]
@@ -60,6 +61,11 @@ def _in_run(result: Document) -> Iterator[Contradiction]:
     started, finished = _moment(result["run"]["started_at"]), _moment(result["run"]["finished_at"])
     if started is not None and finished is not None and finished < started:
         yield ("run", "finished_at"), f"{result['run']['finished_at']!r} is before started_at"
+    for when in ("before", "after"):
+        release = (result["machine"][when] or {}).get("kernel_release")
+        if release is not None and public_kernel_release(release) != release:
+            reason = f"{release!r} has a word that is no distribution's, board's or cloud's: it may be a name"
+            yield ("machine", when, "kernel_release"), reason
     if result["validity"]["verdict"] == "valid":
         for case in result["cases"]:
             verdict = case["validity"]["verdict"]

@@ -13,6 +13,11 @@ from .child import child_environment
 
 UNKNOWN = "unknown"
 
+# A result takes no other words than these (schemas/result-1.0.schema.json, tools): whoever builds a tool can put a name
+# into its version. What follows is cut off.
+_DD_VERSION = r"([0-9]{1,5}(?:\.\w{1,20}){0,2})"
+_FIO_VERSION = r"([0-9]{1,3}(?:\.[0-9]{1,3}){1,2}(?:-rc[0-9]{1,2})?(?:-[0-9]{1,5}-g[0-9a-f]{4,40})?(?:-dirty)?)"
+
 _VERSION_LIMIT_S = 20
 _IO_URING_SETUP = 425  # the same number on every architecture (include/uapi/asm-generic/unistd.h)
 
@@ -35,19 +40,19 @@ def probe_tools() -> dict[str, Any]:
 
 def dd_name(first_line: str) -> str:
     """``coreutils 9.1``, ``uutils coreutils 0.2.2`` or ``busybox 1.35.0`` from the first line, else ``unknown``."""
-    busybox = re.search(r"BusyBox v([\w.]+)", first_line)
+    busybox = re.search("BusyBox v" + _DD_VERSION, first_line, re.ASCII)
     if busybox:
         return "busybox " + busybox.group(1)
-    suite = re.search(r"dd \((?:GNU )?([\w ]+)\) ([\w.]+)", first_line)
+    suite = re.search(r"dd \((?:GNU )?((?:uutils )?coreutils|fileutils)\) " + _DD_VERSION, first_line, re.ASCII)
     if suite:
         return f"{suite.group(1)} {suite.group(2)}"
-    bare = re.fullmatch(r"dd [\w.]+", first_line)
+    bare = re.fullmatch("dd " + _DD_VERSION, first_line, re.ASCII)
     return bare.group() if bare else UNKNOWN
 
 
 def fio_name(first_line: str) -> str:
     """``3.33`` from ``fio-3.33``, else ``unknown``: an error of the loader, say, which may name a person's folder."""
-    version = re.fullmatch(r"fio[- ]([0-9][\w.+~-]{0,40})", first_line.strip())
+    version = re.match(r"fio[- ]" + _FIO_VERSION, first_line.strip())
     return version.group(1) if version else UNKNOWN
 
 

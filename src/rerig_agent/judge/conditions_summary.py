@@ -14,7 +14,7 @@ from ..parse.procfs import (
     parse_pressure,
     parse_swaps,
 )
-from .public_options import matching, non_negative
+from .public_options import matching, non_negative, not_an_address
 from .virtual_machine import hypervisor_kind, is_virtual_machine
 
 __all__ = ["public_kernel_release", "summarize"]
@@ -29,8 +29,12 @@ _RELEASE_WORDS = re.compile(
     r"|amzn\d+|x86|x86_64|aarch64|riscv64|uek|pve|bpo|deb\d+u?\d*|trunk|production|truenas|microsoft|standard|wsl2"
     r"|manjaro|gentoo|r\d|xanmod\d*|liquorix|cachyos|mainline|android\d+|odroid|sunxi\d*|rockchip\d*|meson\d*|edge|current"
     r"|vendor|legacy|bcm\d+|imx\d*|linuxkit|virt|firecracker|flatcar|ubuntu|debian|fedora|alpine",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
+# After a first number of two digits only two more, so that 192.168.1.20 is none; 5.15.153.1 is one of WSL's.
+_RELEASE_NUMBERS = re.compile(r"[1-9](\.[0-9]{1,5}){1,3}(?![0-9])|[1-9][0-9](\.[0-9]{1,5}){1,2}(?!\.?[0-9])")
+_RELEASE_LENGTH = 80  # the kernel's own limit is 64 (include/uapi/linux/utsname.h)
+_ADDRESS_BEHIND = re.compile(r"[^0-9.][0-9]{1,3}(\.[0-9]{1,3}){3}($|[^0-9.])")
 
 
 def summarize(evidence: dict[str, Any]) -> dict[str, Any]:
@@ -55,11 +59,11 @@ def summarize(evidence: dict[str, Any]) -> dict[str, Any]:
     return {
         "kernel_release": public_kernel_release(given.get("kernel_release")),
         "architecture": matching(given.get("machine"), r"[a-z0-9_]{1,16}"),
-        "os_id": matching(os_release.get("ID"), r"[a-z0-9._-]{1,32}"),
-        "os_version": matching(os_release.get("VERSION_ID"), r"[A-Za-z0-9._-]{1,32}"),
+        "os_id": matching(os_release.get("ID"), r"[a-z0-9_-]{1,32}"),
+        "os_version": not_an_address(matching(os_release.get("VERSION_ID"), r"[vVp]?[0-9][A-Za-z0-9._-]{0,30}")),
         "python": matching(given.get("python"), r"3\.\d{1,2}\.\d{1,2}"),
-        "board_model": matching(given.get("device_tree_model"), _PRINTABLE),
-        "cpu_model": matching(cpu.get("model"), _PRINTABLE),
+        "board_model": not_an_address(matching(given.get("device_tree_model"), _PRINTABLE)),
+        "cpu_model": not_an_address(matching(cpu.get("model"), _PRINTABLE)),
         "hypervisor": is_virtual_machine(signs),
         "hypervisor_kind": hypervisor_kind(signs),
         "cores": non_negative(cpu.get("cores")),
@@ -85,18 +89,19 @@ def public_kernel_release(release: Any) -> str | None:
 
     5.15.148-tegra, 6.8.0-45-generic and 6.6.51+rpt-rpi-2712 stay; 6.9.3-minsu-laptop becomes 6.9.3-custom.
     """
-    if not isinstance(release, str):
+    if not isinstance(release, str) or len(release) > _RELEASE_LENGTH:
         return None
-    version = re.match(r"\d{1,3}(\.\d{1,5}){1,3}", release)
+    version = _RELEASE_NUMBERS.match(release)
     if version is None:
         return None
     known = version.group(0)
-    glued, *parts = re.split(r"([-+.~_])", release[version.end() :][:120])
+    glued, *parts = re.split(r"([-+.~_])", release[version.end() :])
     for separator, word in [("-", glued)] * bool(glued) + list(zip(parts[::2], parts[1::2])):
         if word and not _RELEASE_WORDS.fullmatch(word):
-            return known if known.endswith("-custom") else known + "-custom"
+            known += "" if known.endswith("-custom") else "-custom"
+            break
         known += separator + word
-    return known[:80]
+    return version.group(0) + "-custom" if _ADDRESS_BEHIND.search(known) else known
 
 
 def _parsed(parse: Callable[[str], Any], text: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["matching", "non_negative", "public_fs_type", "public_nfs", "public_options", "public_smb"]
+__all__ = ["matching", "non_negative", "not_an_address", "public_fs_type", "public_nfs", "public_options", "public_smb"]
 
 _FLAG_WORDS = """
     ro rw sync async dirsync relatime noatime nodiratime strictatime lazytime nosuid nodev noexec nosymfollow
@@ -78,6 +78,13 @@ _FUSE_WORDS = """
 _FUSE_KINDS = frozenset(_FUSE_WORDS.split())
 
 
+# As the schema of results has it (schemas/common-1.0.schema.json, address); what is checked here holds no colon.
+_ADDRESS = re.compile(
+    r"(^|[^0-9.])[0-9]{1,3}([.][0-9]{1,3}){3}($|[^0-9.]|[.]($|[^0-9]))"
+    r"|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-|[0-9A-Fa-f]{2}(-[0-9A-Fa-f]{2}){5}"
+)
+
+
 def public_options(*lists: Any) -> list[str]:
     """The shareable ones of several option lists, in order, each once."""
     found: dict[str, None] = {}
@@ -93,7 +100,7 @@ def _is_public(option: str) -> bool:
         return True
     name, _, value = option.partition("=")
     pattern = _NUMBER if name in _NUMBERS else _VALUES.get(name)
-    return pattern is not None and re.fullmatch(pattern, value) is not None
+    return pattern is not None and matching(value, pattern) is not None
 
 
 def public_fs_type(fs_type: Any) -> str:
@@ -136,7 +143,12 @@ def public_smb(options: list[str]) -> dict[str, Any]:
 
 def matching(value: Any, pattern: str) -> str | None:
     """`value` if it is a string that the whole pattern matches, else None."""
-    return value if isinstance(value, str) and re.fullmatch(pattern, value) else None
+    return value if isinstance(value, str) and re.fullmatch(pattern, value, re.ASCII) else None
+
+
+def not_an_address(value: str | None) -> str | None:
+    """`value`, or None where an IPv4 or hardware address or a UUID stands in it."""
+    return None if value is None or _ADDRESS.search(value) else value
 
 
 def non_negative(value: Any) -> int | None:

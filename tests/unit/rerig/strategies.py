@@ -13,7 +13,7 @@ NAMES = st.text(
     st.characters(codec="utf-8", categories=("L", "N", "P", "S"), exclude_characters="/"), min_size=1, max_size=40
 )
 TEXTS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=60)
-WORDS = st.from_regex(r"[0-9A-Za-z][0-9A-Za-z ._+~-]{0,20}", fullmatch=True)
+PYTHONS = st.from_regex(r"3\.[0-9]{1,2}\.[0-9]{1,2}", fullmatch=True)
 CODES = st.from_regex(r"[a-z][a-z0-9_]{0,15}", fullmatch=True)
 SENTENCES = st.from_regex(r"[A-Za-z][A-Za-z ,]{0,40}", fullmatch=True)
 SHA256 = st.from_regex(r"[0-9a-f]{64}", fullmatch=True)
@@ -64,8 +64,8 @@ DEVICES = st.fixed_dictionaries(
         "rotational": maybe(st.booleans()),
         "logical_block_bytes": maybe(COUNTS),
         "model": maybe(st.just("EXAMPLE SSD 1 (A/B)")),
-        "transport": maybe(CODES),
-        "dm_kind": maybe(CODES),
+        "transport": st.sampled_from([None, "nvme", "usb", "dm"]),
+        "dm_kind": st.sampled_from([None, "lvm", "crypt"]),
         "md_level": maybe(st.just("raid0")),
         "read_ahead_kb": maybe(COUNTS),
         "scheduler": maybe(st.just("mq-deadline")),
@@ -106,9 +106,12 @@ SMB = st.fixed_dictionaries(
 )
 MACHINE_STATES = st.fixed_dictionaries(
     {
-        **dict.fromkeys(
-            ("kernel_release", "architecture", "os_id", "os_version", "python", "hypervisor_kind"), maybe(WORDS)
-        ),
+        "kernel_release": maybe(st.from_regex(r"[1-9]\.[0-9]{1,3}\.[0-9]{1,3}(-[0-9]{1,3}-generic)?", fullmatch=True)),
+        "architecture": maybe(st.from_regex(r"[a-z0-9_]{1,16}", fullmatch=True)),
+        "os_id": maybe(st.from_regex(r"[a-z0-9_-]{1,32}", fullmatch=True)),
+        "os_version": maybe(st.from_regex(r"[vVp]?[0-9]{1,4}([.][0-9]{1,4}){0,2}[a-z]{0,9}", fullmatch=True)),
+        "python": maybe(PYTHONS),
+        "hypervisor_kind": st.sampled_from([None, "kvm", "cloud"]),
         **dict.fromkeys(("board_model", "cpu_model"), maybe(st.just("Example CPU (R) @ 3.00GHz"))),
         **dict.fromkeys(
             (
@@ -156,7 +159,15 @@ def targets(draw: st.DrawFn, number: int) -> Document:
         },
         "devices": draw(st.lists(DEVICES, max_size=3)),
         "link": draw(
-            maybe(st.fixed_dictionaries({"speed_mbit": maybe(COUNTS), "mtu": maybe(COUNTS), "kind": maybe(CODES)}))
+            maybe(
+                st.fixed_dictionaries(
+                    {
+                        "speed_mbit": maybe(COUNTS),
+                        "mtu": maybe(COUNTS),
+                        "kind": st.sampled_from([None, "ethernet", "bond"]),
+                    }
+                )
+            )
         ),
         "unseen_caches": draw(st.lists(CODES, max_size=3)),
         "proof": {"source": source, "reason": draw(CODES) if source == "none" else None},
@@ -300,7 +311,11 @@ def results(draw: st.DrawFn) -> Document:
         "machine": {
             "before": draw(maybe(MACHINE_STATES)),
             "after": draw(maybe(MACHINE_STATES)),
-            "tools": {"dd": draw(maybe(WORDS)), "fio": draw(maybe(WORDS)), "python": draw(maybe(WORDS))},
+            "tools": {
+                "dd": draw(st.sampled_from([None, "unknown", "coreutils 9.1", "busybox 1.36.1", "dd 0.0.27"])),
+                "fio": draw(st.sampled_from([None, "unknown", "3.33", "3.36-18-g1fc5-dirty"])),
+                "python": draw(maybe(PYTHONS)),
+            },
         },
         "targets": files,
         "cases": measured,

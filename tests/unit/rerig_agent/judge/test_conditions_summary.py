@@ -123,6 +123,10 @@ def test_the_releases_of_distributions_boards_and_clouds_stay(release: str) -> N
         ("6.9.3_minsu", "6.9.3-custom"),
         ("6.9.3-1-minsu@host", "6.9.3-1-custom"),
         ("6.9.3-generic minsu", "6.9.3-custom"),
+        ("192.168.1.20", None),
+        ("10.0.0.5-generic", None),
+        ("6.9.3-10.0.0.5", "6.9.3-custom"),
+        ("6.9.3" + "-1" * 60, None),
         ("minsu", None),
         ("", None),
         (None, None),
@@ -130,6 +134,35 @@ def test_the_releases_of_distributions_boards_and_clouds_stay(release: str) -> N
 )
 def test_a_name_in_a_home_built_release_is_replaced(release: str | None, shown: str | None) -> None:
     assert public_kernel_release(release) == shown
+
+
+@pytest.mark.parametrize(
+    ("version", "shown"),
+    [
+        ("24.04", "24.04"),
+        ("p10", "p10"),
+        ("V10", "V10"),
+        ("3.21.0_alpha20240923", "3.21.0_alpha20240923"),
+        ("192.168.1.20", None),
+        ("workstation", None),
+        ("00-16-3e-5a-0b-1c", None),
+    ],
+)
+def test_a_distributions_version_is_no_address_and_no_name(version: str, shown: str | None) -> None:
+    evidence = {**EVIDENCE, "os_release": f"ID=ubuntu\nVERSION_ID={version}\n"}
+    assert summarize(evidence)["os_version"] == shown
+
+
+def test_a_distributions_id_has_no_dot_as_a_hosts_name_has() -> None:
+    assert summarize({**EVIDENCE, "os_release": "ID=nas.example.net\n"})["os_id"] is None
+    assert summarize({**EVIDENCE, "os_release": "ID=opensuse-leap\n"})["os_id"] == "opensuse-leap"
+
+
+@pytest.mark.parametrize("address", ["192.168.1.20", "00-16-3e-5a-0b-1c", "0b5c1f2e-7a3d-4c1e-9f00-1234567890ab"])
+def test_a_processor_or_board_that_is_called_after_an_address_has_no_name(address: str) -> None:
+    cpuinfo = f"processor\t: 0\nmodel name\t: Virtual CPU {address}\n"
+    summary = summarize({**EVIDENCE, "cpuinfo": cpuinfo, "device_tree_model": f"Board ({address})"})
+    assert (summary["cpu_model"], summary["board_model"]) == (None, None)
 
 
 junk = st.recursive(
