@@ -62,8 +62,16 @@ def _candidates() -> Iterator[str]:
     for name in ("python3", *(f"python{version}" for version in VERSIONS)):
         if path := shutil.which(name):
             yield path
-    versions = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-    yield from (str(path) for path in sorted(versions.glob("3.*/bin/python3")))
+    for root in _pyenv_roots():
+        yield from (str(path) for path in sorted(root.glob("versions/3.*/bin/python3")))
+
+
+def _pyenv_roots() -> list[Path]:
+    """Where pyenv may be: as it is told, at home, or beside the shims on PATH (a test run may have another home)."""
+    told = os.environ.get("PYENV_ROOT")
+    folders = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep)]
+    shims = [folder.parent for folder in folders if folder.name == "shims"]
+    return [Path(told) if told else Path.home() / ".pyenv", *shims]
 
 
 def _probe(program: str) -> Python | None:
