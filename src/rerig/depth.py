@@ -58,7 +58,7 @@ def depth_issues(asked: int, fio: dict[str, Any], repeat: int) -> list[dict[str,
         issues.append(
             issue(
                 "depth_device_off",
-                f"the device held {by_device:.2f} reads in flight on average",
+                f"the device held {by_device:.2f} reads in flight on average; {asked} asked for",
                 asked,
                 by_device,
                 repeat,
