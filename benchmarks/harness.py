@@ -1,7 +1,7 @@
 """Cost of the harness: the wall time of rerig's repeats over that of the same commands by hand, back to back.
 
-The disk's own changes from run to run are larger than that cost, so the journal is read too: the time of the repeats over
-the time of the tools inside them.
+The disk's own changes from run to run are larger than that cost, so the journal is read too: the time of the repeats
+over the time of the tools inside them.
 """
 
 from __future__ import annotations
