@@ -201,6 +201,7 @@ cases:
 """
 
 
+@pytest.mark.quiet
 def test_a_cached_read_is_doubtful_and_the_same_with_o_direct_or_after_an_eviction_is_not(
     cli: Cli, model: Path
 ) -> None:
