@@ -122,15 +122,15 @@ def _read_fio(case: dict[str, Any], raw: RawRepeat) -> ToolReading | dict[str, A
     side = job["read"]
     if job["error"] or output["errors"] or side["short_ios"] or side["dropped_ios"]:
         return issue("tool_failed", "fio reported an I/O error or short reads", 0, job["error"], raw.number)
-    if not side["ios"]:
-        raise ParseError("fio counted no reads")
+    # An old fio counts none; every read of the plan is a whole block.
+    ios = side["ios"] or (side["bytes"] or 0) // case["identity"]["block_bytes"]
     depth = case["identity"]["queue_depth"]
     levels = achieved_depth(job)
     reading = _reading(side["bytes"], side["duration_s"])
     latency_s = side["latency_mean_s"]
     fio = {
-        "iops": side["ios"] / reading.duration_s,
-        "ios": side["ios"],
+        "iops": ios / reading.duration_s,
+        "ios": ios,
         "latency_mean_s": latency_s if latency_s is not None and math.isfinite(latency_s) else None,
         "depth_by_levels": None if levels is None else round(levels, 3),
         "share_at_depth": None if levels is None else round(depth_share(job, depth), 6),

@@ -13,6 +13,7 @@ ROTATIONAL_B_PER_S = 150e6
 CARD_B_PER_S = 40e6
 WIRE_SHARE = 0.94  # payload share of Ethernet with TCP/IP at an MTU of 1500
 GIGABIT_B_PER_S = 1e9 / 8 * WIRE_SHARE
+RANDOM_SHARE = 0.25  # of the sequential rate: an SSD at the low queue depths of the suites
 SMALLEST_REPEAT_S = 0.1
 
 
@@ -39,12 +40,11 @@ def read_seconds(size_bytes: int, classified: dict[str, Any]) -> float:
 def fio_pass(suite_case: dict[str, Any], span_bytes: int, classified: dict[str, Any]) -> tuple[float, int]:
     """(seconds, bytes) of one fio repeat: one pass, cut by the case's time limit."""
     limit_s = float(suite_case["runtime_limit_s"])
-    if suite_case["pattern"] == "random":
-        return limit_s, span_bytes
-    pass_s = read_seconds(span_bytes, classified)
+    share = RANDOM_SHARE if suite_case["pattern"] == "random" else 1
+    pass_s = read_seconds(int(span_bytes / share), classified)
     if pass_s <= limit_s:
         return pass_s, span_bytes
-    return limit_s, int(limit_s * rate_bytes_per_s(classified))
+    return limit_s, min(span_bytes, int(limit_s * rate_bytes_per_s(classified)))
 
 
 def limit_seconds(estimate_s: float) -> float:

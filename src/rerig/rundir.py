@@ -85,7 +85,8 @@ def changed_files(run_dir: Path, result: dict[str, Any]) -> list[str]:
 
 def _sha256(path: Path) -> str | None:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        readable = path.is_file() and path.stat().st_size <= LARGEST_RAW_BYTES
+        return hashlib.sha256(path.read_bytes()).hexdigest() if readable else None
     except OSError:
         return None
 

@@ -25,18 +25,19 @@ def new_run_directory(out: Path, run_id: str) -> Path:
 def write_document(path: Path, document: dict[str, Any]) -> None:
     """Write JSON whole or not at all, with sorted-as-built keys and real Hangul; a full disk is a UserError."""
     temporary = path.with_name(path.name + ".new")
-    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text + "\n")
+        data = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except UnicodeEncodeError:
+        # A plan holds file names as they are; what is no UTF-8 travels escaped.
+        data = json.dumps(document, indent=2, allow_nan=False).encode("ascii")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data + b"\n")
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except UnicodeEncodeError:
-        # A plan holds file names as they are; what is no UTF-8 travels escaped.
-        temporary.write_text(json.dumps(document, indent=2, allow_nan=False) + "\n", encoding="ascii")
-        temporary.replace(path)
     except OSError as error:
+        temporary.unlink(missing_ok=True)
         raise UserError(f"{path.name} can't be written: {error.strerror}.") from error
 
 
@@ -80,7 +81,7 @@ def _in_directory(directory: Path) -> list[Path]:
 
     for parent, directories, files in os.walk(directory, onerror=closed):
         directories.sort()
-        is_run = "plan.json" in files and "journal.jsonl" in files
+        is_run = "plan.json" in files and ("journal.jsonl" in files or "result.json" in files)
         if is_run:
             directories.clear()
         results += [

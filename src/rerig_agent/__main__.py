@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shlex
 import signal
 import sys
 from pathlib import Path
@@ -150,6 +149,7 @@ def _commands(arguments: argparse.Namespace) -> int:
     from .cases import build_argv
     from .cases.fio_read import ALIAS_NAME
     from .prepared import planned_path
+    from .shell_words import shell_word
 
     plan = _plan(arguments.plan)
     if plan is None:
@@ -159,9 +159,10 @@ def _commands(arguments: argparse.Namespace) -> int:
         path = planned_path(plan, case)
         for repeat in case["repeats"]:
             argv = build_argv(case, repeat, path)
-            line = shlex.join(argv)
+            line = " ".join(map(shell_word, argv))
             if "--filename=" + ALIAS_NAME in argv:  # fio would change this name, so it gets a link
-                line = "{} && {}".format(shlex.join(["ln", "-sfn", path, ALIAS_NAME]), line)
+                link = ["ln", "-sfn", path, ALIAS_NAME]
+                line = "{} && {}".format(" ".join(map(shell_word, link)), line)
             lines.append("{}{}".format("# skipped: " if case.get("skip") else "", line))
     if arguments.json:
         json.dump(lines, sys.stdout)

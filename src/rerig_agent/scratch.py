@@ -122,13 +122,14 @@ def create_scratch(path: Path, size_bytes: int, stop: StopFlag, progress: Callab
     watch = _Watch(shared, stop, progress)
     try:
         answer = run_bounded(lambda: _write_file(path, size_bytes, shared), float("inf"), watch.tick)
+        if answer.error is not None:  # killed, say: it could not clean up
+            raise ScratchError(f"The scratch file can't be written: {answer.error}.")
     except (ScratchError, Stopped):
         if shared.get() is not None:
             _remove_half(path)
         raise
-    sentence = answer.error or answer.value
-    if sentence is not None:
-        raise ScratchError(sentence)
+    if answer.value is not None:
+        raise ScratchError(answer.value)
 
 
 def _remove_half(path: Path) -> None:

@@ -39,11 +39,12 @@ def print_published(result: dict[str, Any], published: str, as_json: bool) -> No
                 _rate(row.our_mean, row.our_n),
                 "" if row.ratio is None else f"×{row.ratio:.3g}",
                 _interval(row.interval),
-                row.words + "".join(f"\n· {note}" for note in row.notes),
+                row.words,
             ]
             for row in comparison.rows
         ]
         plain_table(header, rows)
+        _print_notes([(f"{row.title}{_target_suffix(row.case, several)}", row.notes) for row in comparison.rows])
     if all(row.ratio is None for row in comparison.rows):
         raise UserError(f"Nothing in this result can be compared with {comparison.published_id}.")
 
@@ -66,13 +67,25 @@ def print_pair(first: dict[str, Any], second: dict[str, Any], as_json: bool) -> 
                 _rate(row.mean_b, row.n_b),
                 "" if row.ratio is None else f"×{row.ratio:.3g}",
                 _interval(row.difference_interval, sign="+"),
-                row.words + "".join(f"\n· {note}" for note in row.notes),
+                row.words,
             ]
             for row in comparison.rows
         ]
         plain_table(header, rows)
+        _print_notes([(case_name({"identity": row.identity}), row.notes) for row in comparison.rows])
     if all(row.ratio is None for row in comparison.rows):
         raise UserError("These two results have no measured case in common.")
+
+
+def _target_suffix(case: str | None, several: bool) -> str:
+    return f" ({case.rsplit('.', 1)[-1]})" if several and case else ""
+
+
+def _print_notes(rows: list[tuple[str, tuple[str, ...]]]) -> None:
+    """What a verdict must be read with, under the table: it would be torn to pieces inside a narrow cell."""
+    for title, notes in rows:
+        if notes:
+            print_lines([f"{title}:", *(f"  · {note}" for note in notes)])
 
 
 def print_published_list(as_json: bool) -> None:

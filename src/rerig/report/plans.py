@@ -23,7 +23,8 @@ def summary(plan: dict[str, Any]) -> str:
     scratch = [target["scratch"]["bytes"] for target in plan["targets"] if "scratch" in target]
     if scratch:
         text = f"First a scratch file of {format_bytes(scratch[0])} is written (removed afterwards), then {text}"
-    return text
+    skipped = dict.fromkeys(case["skip"]["sentence"] for case in plan["cases"] if case["skip"] is not None)
+    return " ".join([text, *(f"Some cases are skipped. {sentence}" for sentence in skipped)])
 
 
 def print_plan(plan: dict[str, Any], list_commands: Callable[[Path], list[str]], as_json: bool) -> None:

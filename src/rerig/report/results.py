@@ -72,8 +72,8 @@ def _by_name(result: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
 def _cell(case: dict[str, Any] | None, marks: dict[str, str]) -> str:
     if case is None:
         return ""
-    codes = dict.fromkeys(found["code"] for found in case["validity"]["issues"])
-    return rate_text(case) + "".join(f" [{marks[code]}]" for code in codes)
+    found = sorted({marks[issue["code"]] for issue in case["validity"]["issues"]})
+    return rate_text(case) + "".join(f" [{mark}]" for mark in found)
 
 
 def _ratio(case: dict[str, Any] | None, base: dict[str, Any] | None) -> str:

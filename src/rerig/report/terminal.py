@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Collection
 
@@ -24,8 +25,10 @@ def plain_table(header: list[str], rows: list[list[str]], numbers: Collection[in
     from rich.table import Table
     from rich.text import Text
 
+    terminal = sys.stdout.isatty()
+    page = sys.stdout if terminal else io.StringIO()
     sys.stdout.flush()
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else LOG_WIDTH)
+    console = Console(highlight=False, width=None if terminal else LOG_WIDTH, file=page)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     right = range(1, len(header) - 1) if numbers is None else numbers
     for place, title in enumerate(header):
@@ -33,3 +36,5 @@ def plain_table(header: list[str], rows: list[list[str]], numbers: Collection[in
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)
+    if isinstance(page, io.StringIO):
+        print_lines([line.rstrip() for line in page.getvalue().splitlines()])

@@ -32,12 +32,13 @@ def validate(context: Context) -> None:
     if not names:
         raise UserError("results.validate needs files: ./inv results.validate -- FILE…", 2)
     failures = 0
-    for path in find_results(names):
+    paths = find_results(names)
+    for path in paths:
         problem = _problem(path)
         failures += problem is not None
         print(f"{path}: valid" if problem is None else problem, file=sys.stderr if problem else sys.stdout)
     if failures:
-        raise UserError(f"{failures} of the documents are not valid.")
+        raise UserError(f"{failures} of {len(paths)} documents can't be used as they are.")
 
 
 @task(
@@ -89,5 +90,12 @@ def _problem(path: Path) -> str | None:
 
 
 def _one_result(name: str) -> Path:
+    from rerig.errors import UserError
+
     path = Path(name)
-    return path / "result.json" if path.is_dir() else path
+    if not path.is_dir():
+        return path
+    if not (path / "result.json").exists():
+        what = f"no result yet: ./inv results.rebuild {path}" if (path / "plan.json").exists() else "no result"
+        raise UserError(f"{path} holds {what}.")
+    return path / "result.json"

@@ -65,7 +65,7 @@ def run_bounded(function: Callable[[], Any], limit_s: float, tick: Callable[[], 
     try:
         message = json.loads(answer.decode("ascii"))
     except ValueError:
-        return Bounded(None, "the child process ended without an answer", False, not gone)
+        return Bounded(None, "the process that was to do it was killed", False, not gone)
     return Bounded(message.get("value"), message.get("error"), False, not gone)
 
 
@@ -83,6 +83,9 @@ def _answer_and_exit(function: Callable[[], Any], writer: int) -> None:
         for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
             with contextlib.suppress(OSError, ValueError):
                 signal.signal(number, signal.SIG_DFL)
+        # A Ctrl-C at the terminal goes to the whole group: the agent decides, and ends this child when it is time.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
         _close_inherited(writer)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         try:
@@ -122,7 +125,7 @@ def _read_until(reader: int, deadline: float, tick: Callable[[], None]) -> tuple
             continue
         piece = os.read(reader, 65536)
         if not piece:
-            tick()  # a Ctrl-C at the terminal ends the child as well: that is a wish, not a failure
+            tick()  # whoever killed the child may have told the agent to stop too: a wish, not a failure
             return answer, True
         answer += piece
 

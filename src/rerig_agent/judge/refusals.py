@@ -99,7 +99,7 @@ def _bad_size(known: KnownEvidence) -> Refusal | None:
     if size <= 0:
         return _say(known, "empty", "is empty")
     if size < SMALLEST_BYTES:
-        return _say(known, "too_small", f"has only {size} bytes, less than one block of {SMALLEST_BYTES} bytes")
+        return _say(known, "too_small", f"is {size} bytes long, less than one block of {SMALLEST_BYTES} bytes")
     stored = _stored_bytes(known, size)
     if stored is not None:
         words = f"is sparse: about {stored:,} of its {size:,} bytes are stored, and the rest is read without any disk"
