@@ -112,6 +112,18 @@ def test_unreadable_output_is_a_fault(text: str) -> None:
     assert codes(fio_case(), raw_repeat(1, record(snapshot(), snapshot()), fio=text)) == ["tool_output_unreadable"]
 
 
+def test_a_fio_that_counts_no_reads_keeps_its_rate() -> None:
+    text = json.loads(fio_text(16384, 65536, 4.0))
+    del text["jobs"][0]["read"]["total_ios"]
+    text["jobs"][0]["read"]["iops"] = float("nan")
+    what = record(snapshot(), snapshot(reads=16384, sectors=SECTORS, ticks_ms=16000))
+    block, issues = build_repeat(fio_case(), raw_repeat(1, what, fio=json.dumps(text)), block_classified(), None)
+    assert issues == []
+    assert block["bandwidth_bytes_per_s"] == GIB / 4
+    assert block["fio"]["ios"] == 16384
+    assert block["fio"]["iops"] == 4096
+
+
 def test_fio_without_an_output_file_is_a_fault() -> None:
     assert codes(fio_case(), raw_repeat(1, record(snapshot(), snapshot()), stderr="")) == ["tool_output_unreadable"]
 

@@ -35,3 +35,9 @@ def test_the_time_limit_lets_a_slow_disk_finish() -> None:
     # A tenth of the assumed rate is slow, not hung.
     expected_s = estimate.read_seconds(2 * GIB, nfs_classified())
     assert estimate.limit_seconds(expected_s) > 10 * expected_s
+
+
+def test_a_random_pass_over_a_small_file_ends_long_before_its_limit() -> None:
+    random = {"pattern": "random", "runtime_limit_s": 8}
+    assert estimate.fio_pass(random, 2**25, block_classified()) == (0.3, 2**25)
+    assert estimate.fio_pass(random, 4 * GIB, block_classified())[0] == 8

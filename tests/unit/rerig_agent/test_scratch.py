@@ -162,3 +162,14 @@ def test_a_file_that_can_not_be_removed_again_is_said(tmp_path: Path, monkeypatc
     monkeypatch.setattr(scratch.os, "fsync", lambda _descriptor: time.sleep(600))
     with pytest.raises(ScratchLeft, match="could not be removed: the file system does not answer"):
         create_scratch(tmp_path / (SCRATCH_PREFIX + "x.bin"), MIB, StopFlag())
+
+
+def test_a_killed_writer_leaves_no_file_and_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def die(_descriptor: int, _blocks: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(scratch, "_write_all", die)
+    path = tmp_path / (SCRATCH_PREFIX + "x.bin")
+    with pytest.raises(ScratchError, match="the process that was to do it was killed"):
+        create_scratch(path, 8 * MIB, StopFlag())
+    assert not path.exists()

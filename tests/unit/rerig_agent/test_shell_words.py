@@ -17,9 +17,10 @@ def by_bash(text: str) -> bytes:
     return done.stdout
 
 
-@pytest.mark.parametrize(
-    "word", ["", "a b", "it's", "a\nb", "\x1b[31mred", "한글", "$HOME", "a\\b\n'c'", "\udcff.gguf", "!1"]
-)
+WORDS = ["", "a b", "it's", "a\nb", "\x1b[31mred", "한글", "$HOME", "a\\b\n'c'", "\udcff.gguf", "!1"]
+
+
+@pytest.mark.parametrize("word", WORDS)
 def test_bash_reads_the_same_word(word: str) -> None:
     quoted = shell_word(word)
     assert quoted.isprintable()
