@@ -68,7 +68,7 @@ def make_plan(agent: LocalAgent, request: Request) -> Planned:
 def execute(
     agent: LocalAgent, plan: dict[str, Any], out: Path, on_event: Callable[[dict[str, Any]], None]
 ) -> tuple[Path, int]:
-    """Run the plan and keep the result: its path, and the agent's exit status (1 also where no case has a figure).
+    """Run the plan and keep the result: its path, and the agent's exit status (1 also without one usable figure).
 
     The result is built, validated and written also when the user stopped the run.
     """
@@ -78,7 +78,7 @@ def execute(
         store.write_document(plan_path, plan)
         status = agent.run(plan_path, run_dir, on_event)
     result = build_result(read_run(run_dir))
-    measured = any(case["status"] == "measured" for case in result["cases"])
+    measured = any(case["validity"]["verdict"] in ("valid", "doubtful") for case in result["cases"])
     return _keep(result, run_dir), status or int(not measured)
 
 
