@@ -15,9 +15,13 @@ from typing import Any
 
 from .facts.hypervisor import collect_hypervisor
 from .facts.sysfs import absolute, names_in, read_number, read_text, read_word
+from .identity import read_boot_id
 from .judge.conditions_summary import summarize
 
 __all__ = ["collect", "summarize"]
+
+_NVPMODEL_STATUS = "/var/lib/nvpmodel/status"
+_STATUS_LENGTH = 4096  # it is one line
 
 
 def collect(root: Path = Path("/")) -> dict[str, Any]:
@@ -26,13 +30,15 @@ def collect(root: Path = Path("/")) -> dict[str, Any]:
     Texts as they are: os_release, cpuinfo, meminfo, loadavg, swaps, pressure {"cpu", "io", "memory"}. Values:
     kernel_release, machine, governors {cpu: word}, cpu_frequencies_khz {cpu: now}, hypervisor (signs of
     :func:`rerig_agent.facts.hypervisor.collect_hypervisor`), device_tree_model, thermal_zones [{"type",
-    "temperature_millicelsius"}], boot_id, uptime_s, page_bytes, python.
+    "temperature_millicelsius"}], nvpmodel_status (text: the power mode of a Jetson, "pmode:0002"), boot_id, uptime_s,
+    page_bytes, python.
     """
     system = os.uname()
     cpus = absolute(root, "/sys/devices/system/cpu")
     names = [name for name in names_in(cpus) if re.fullmatch(r"cpu\d+", name)]
     model = read_text(absolute(root, "/proc/device-tree/model"))
     uptime = (read_word(absolute(root, "/proc/uptime")) or "").split()
+    power_mode = read_text(absolute(root, _NVPMODEL_STATUS))
     return {
         # The release is the running kernel's, whatever the root: /proc holds the same word.
         "kernel_release": read_word(absolute(root, "/proc/sys/kernel/osrelease")) or system.release,
@@ -52,7 +58,8 @@ def collect(root: Path = Path("/")) -> dict[str, Any]:
         "hypervisor": collect_hypervisor(root),
         "device_tree_model": None if model is None else model.rstrip("\0\n") or None,
         "thermal_zones": _thermal_zones(root),
-        "boot_id": read_word(absolute(root, "/proc/sys/kernel/random/boot_id")),
+        "nvpmodel_status": None if power_mode is None else power_mode[:_STATUS_LENGTH],
+        "boot_id": read_boot_id(root),
         "uptime_s": _seconds(uptime),
         "page_bytes": mmap.PAGESIZE,
         "python": "{}.{}.{}".format(*sys.version_info[:3]),

@@ -58,6 +58,7 @@ _IDENTITY = {"kind": str, "direct": bool, "block_bytes": int}
 _DD = {"read_bytes": int}
 _FIO = {"pattern": str, "queue_depth": int, "engine": str}
 _FIO_PARAMETERS = {"span_bytes": int, "runtime_limit_s": _NUMBER}
+_READ_AHEAD_LIMIT_KB = 999_999_999  # as many digits as the journal's undoing lets through
 _REPEAT = {"number": int, "seed": int}
 
 
@@ -91,6 +92,16 @@ def _check_identity(case: dict[str, Any]) -> None:
         _require(case["parameters"], _FIO_PARAMETERS, "the parameters of a case")
     else:
         _require(identity, _DD, "an identity")
+    if case["parameters"].get("read_ahead_kb") is not None:
+        _check_read_ahead(case)
+
+
+def _check_read_ahead(case: dict[str, Any]) -> None:
+    identity, wanted = case["identity"], case["parameters"]["read_ahead_kb"]
+    if not isinstance(wanted, int) or isinstance(wanted, bool) or not 0 <= wanted <= _READ_AHEAD_LIMIT_KB:
+        raise PlanError("read_ahead_kb of a case is no number of KiB")
+    if identity["kind"] != "dd_read" or identity["direct"]:
+        raise PlanError("read_ahead_kb is for dd_read cases that are not direct: others read nothing ahead")
 
 
 def _require(part: Any, fields: dict[str, Any], what: str) -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Iterator
 
 from . import evidence
-from .child import StopFlag, Stopped
-from .journal import SCRATCH_PREFIX, Journal, remove_scratch
+from .child import StopFlag
+from .guard import Emit, Guard
 from .judge import classify
 from .judge.known_evidence import shown_name
-from .scratch import ScratchError, ScratchLeft, create_scratch
+from .scratch import ScratchError
+from .undo import SCRATCH_PREFIX
 
-Emit = Callable[..., None]
+__all__ = ["Emit", "PreparedTarget", "planned_path", "prepare_target", "reread_file", "scratch_path", "scratch_refusal"]
 
 
 @dataclass
@@ -28,12 +29,6 @@ class PreparedTarget:
     classified: dict[str, Any]
     refusal: dict[str, str] | None
     scratch: Path | None = None
-
-    def remove_scratch(self, journal: Journal, emit: Emit) -> None:
-        """Remove the scratch file, if it was one, and journal it."""
-        if self.scratch is not None:
-            _remove(self.scratch, journal, emit)
-            self.scratch = None
 
     def hung(self, unkillable: bool) -> dict[str, str]:
         """The refusal for the rest of the run after a read that did not end in time."""
@@ -57,8 +52,13 @@ def planned_path(plan: dict[str, Any], case: dict[str, Any]) -> str:
     return os.fspath(scratch_path(target["scratch"]["directory"], plan["run_id"], name))
 
 
-def prepare_target(target: dict[str, Any], run_id: str, journal: Journal, stop: StopFlag, emit: Emit) -> PreparedTarget:
-    """Collect and judge the evidence of one planned target; write its scratch file first where it is one."""
+def prepare_target(
+    target: dict[str, Any], run_id: str, guard: Guard, held: ExitStack, stop: StopFlag, emit: Emit
+) -> PreparedTarget:
+    """Collect and judge the evidence of one planned target; write its scratch file first where it is one.
+
+    The scratch file lives until ``held`` is closed.
+    """
     scratch = target.get("scratch")
     if scratch is None:
         return _judged(target["label"], target["path"], stop)
@@ -70,23 +70,16 @@ def prepare_target(target: dict[str, Any], run_id: str, journal: Journal, stop: 
     refusal = scratch_refusal(directory, scratch["bytes"])
     path = scratch_path(directory["real_path"], run_id, target["id"])
     if refusal is None:
+        size_bytes = scratch["bytes"]
         try:
-            _write(
-                path,
-                scratch["bytes"],
-                journal,
-                stop,
-                lambda done: emit("scratch", bytes=done, total=scratch["bytes"]),
+            held.enter_context(
+                guard.scratch_file(path, size_bytes, stop, lambda done: emit("scratch", bytes=done, total=size_bytes))
             )
         except ScratchError as error:
             refusal = {"code": "scratch_failed", "sentence": str(error)}
     if refusal is not None:
         return PreparedTarget(target["label"], str(path), directory, {}, refusal)
-    try:
-        prepared = _judged(target["label"], str(path), stop)
-    except Stopped:
-        _remove(path, journal, emit)
-        raise
+    prepared = _judged(target["label"], str(path), stop)
     prepared.scratch = path
     return prepared
 
@@ -102,7 +95,7 @@ def scratch_refusal(directory: dict[str, Any], size_bytes: int) -> dict[str, str
 
 @contextmanager
 def reread_file(
-    case: dict[str, Any], target: PreparedTarget, run_id: str, journal: Journal, stop: StopFlag, emit: Emit
+    case: dict[str, Any], target: PreparedTarget, run_id: str, guard: Guard, stop: StopFlag
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """The file of one case: the target's own, or a scratch file of the case's exact size that lives as long as it."""
     size_bytes = case["parameters"].get("scratch_bytes")
@@ -110,11 +103,8 @@ def reread_file(
         yield target.path, target.evidence
         return
     path = scratch_path(os.fspath(target.scratch.parent), run_id, case["id"])
-    _write(path, size_bytes, journal, stop, None)
-    try:
+    with guard.scratch_file(path, size_bytes, stop):
         yield str(path), evidence.collect_target(str(path), tick=stop.check)
-    finally:
-        _remove(path, journal, emit)
 
 
 def _judged(label: str, path: str, stop: StopFlag) -> PreparedTarget:
@@ -124,31 +114,3 @@ def _judged(label: str, path: str, stop: StopFlag) -> PreparedTarget:
     if judged["refusal"] is not None:
         refusal = {"code": judged["refusal_code"], "sentence": judged["refusal"]}
     return PreparedTarget(label, found.get("real_path") or path, found, judged, refusal)
-
-
-def _write(
-    path: Path,
-    size_bytes: int,
-    journal: Journal,
-    stop: StopFlag,
-    progress: Callable[[int], None] | None,
-) -> None:
-    journal.append("undo-add", action="remove_file", path=os.fspath(path))
-    try:
-        create_scratch(path, size_bytes, stop, progress)
-    except ScratchLeft:
-        raise
-    except (ScratchError, Stopped):
-        journal.append("undo-done", action="remove_file", path=os.fspath(path), by="same run")
-        raise
-
-
-def _remove(path: Path, journal: Journal, emit: Emit) -> None:
-    try:
-        remove_scratch(path)
-    except OSError as error:
-        # It stays in the journal, so that a later start tries again.
-        sentence = f"The scratch file {path.name} could not be removed: {error.strerror}."
-        emit("scratch-left", sentence=sentence)
-        return
-    journal.append("undo-done", action="remove_file", path=os.fspath(path), by="same run")

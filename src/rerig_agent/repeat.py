@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any, Callable
 
@@ -10,7 +12,9 @@ from .cases import build_argv
 from .cases.fio_read import ALIAS_NAME, needs_alias
 from .child import StopFlag, Stopped, run_child
 from .files import write_json
+from .guard import Guard
 from .journal import utc_now
+from .knobs import Knob
 
 # A network server that gives not one byte for so long is called hung; a disk that spins up needs some 10 s.
 STALL_S = 60.0
@@ -23,17 +27,23 @@ def run_repeat(
     evidence: dict[str, Any],
     classified: dict[str, Any],
     directory: Path,
+    guard: Guard,
+    knob: Knob | None,
     stop: StopFlag,
     tick: Callable[[float], None],
 ) -> dict[str, Any]:
-    """Measure ``path`` once; writes ``record.json``, ``stdout``, ``stderr`` into ``directory``, returns the record."""
+    """Measure ``path`` once; writes ``record.json``, ``stdout``, ``stderr`` into ``directory``, returns the record.
+
+    ``knob``: the read-ahead that is set for this case; the record says what it was (null: it changed meanwhile).
+    """
     directory.mkdir(parents=True)
     if case["identity"]["kind"] == "fio_read" and needs_alias(path):
         (directory / ALIAS_NAME).symlink_to(path)
     argv = build_argv(case, repeat, path)
     evict = bool(case["parameters"].get("evict"))
     ask_s = min(cache.LIMIT_S, case["limit_s"])
-    residency_before = (cache.evict if evict else cache.residency)(path, ask_s, stop.check)
+    residency_before = (guard.evict if evict else cache.residency)(path, ask_s, stop.check)
+    in_force = {} if knob is None else {"read_ahead_kb": knob.read_number()}
     started_at = utc_now()
     before = counters.take(classified, evidence)
     outcome = run_child(
@@ -45,10 +55,14 @@ def run_repeat(
         tick=tick,
     )
     after = counters.take(classified, evidence)
+    if knob is not None and knob.read_number() != in_force["read_ahead_kb"]:
+        in_force["read_ahead_kb"] = None
     hung = outcome["timed_out"] or outcome["unkillable"]
     record = {
         "argv": argv,
+        "program": program_path(argv[0]),
         "started_at": started_at,
+        **in_force,
         **outcome,
         "counters_before": before,
         "counters_after": after,
@@ -59,6 +73,12 @@ def run_repeat(
     }
     write_json(directory / "record.json", record)
     return record
+
+
+def program_path(name: str) -> str | None:
+    """The binary that a tool's name stands for, links followed (to busybox, say); None where there is none."""
+    found = shutil.which(name)
+    return None if found is None else os.path.realpath(found)
 
 
 def _residency_after(path: str, limit_s: float, stop: StopFlag) -> dict[str, Any]:

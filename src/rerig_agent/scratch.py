@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 from typing import Callable
 
-from .child import StopFlag, Stopped
+from .child import StopFlag
 from .facts.hung_guard import run_bounded
-from .journal import SCRATCH_PREFIX, remove_scratch
 from .keystream import Keystream
+from .undo import SCRATCH_PREFIX, remove_scratch
 
 BLOCK_BYTES = 4 * 1024 * 1024
 WRITERS = 2
@@ -124,7 +124,7 @@ def create_scratch(path: Path, size_bytes: int, stop: StopFlag, progress: Callab
         answer = run_bounded(lambda: _write_file(path, size_bytes, shared), float("inf"), watch.tick)
         if answer.error is not None:  # killed, say: it could not clean up
             raise ScratchError(f"The scratch file can't be written: {answer.error}.")
-    except (ScratchError, Stopped):
+    except BaseException:
         if shared.get() is not None:
             _remove_half(path)
         raise

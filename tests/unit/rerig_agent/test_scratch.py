@@ -15,8 +15,8 @@ import pytest
 from real_mounts import RealMounts
 from rerig_agent import scratch
 from rerig_agent.child import StopFlag, Stopped
-from rerig_agent.journal import SCRATCH_PREFIX
 from rerig_agent.scratch import ScratchError, ScratchLeft, check_space, create_scratch
+from rerig_agent.undo import SCRATCH_PREFIX
 
 MIB = 1024 * 1024
 
