@@ -55,8 +55,11 @@ def child_environment() -> dict[str, str]:
     return environment
 
 
-def _die_with_parent() -> None:
-    # A dd that outlives a killed agent would disturb whatever is measured next.
+def die_with_parent() -> None:
+    """Let the kernel kill the calling process when its parent dies.
+
+    A dd, or a writer of scratch files, that outlived a killed agent would disturb whatever is measured next.
+    """
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
@@ -126,7 +129,7 @@ def run_child(
                 stderr=stderr,
                 env=child_environment(),
                 start_new_session=True,
-                preexec_fn=_die_with_parent,
+                preexec_fn=die_with_parent,
             )
         except OSError as error:
             outcome["error"] = error.strerror or str(error)

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Callable
 
-from .child import StopFlag
+from .child import StopFlag, die_with_parent
 from .facts.hung_guard import run_bounded
 from .keystream import Keystream
 from .undo import SCRATCH_PREFIX, remove_scratch
@@ -143,6 +143,7 @@ def _remove_half(path: Path) -> None:
 
 def _write_file(path: Path, size_bytes: int, shared: _Progress) -> str | None:
     """The child's work; the sentence of its failure, or None. Only a file that it made itself is removed."""
+    die_with_parent()
     try:
         check_space(str(path.parent), size_bytes)
     except ScratchError as error:
