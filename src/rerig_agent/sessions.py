@@ -62,16 +62,12 @@ def done_cases(events: list[Event]) -> dict[str, int]:
 
 def measured_repeats(events: list[Event]) -> int:
     """How many repeats of the done cases ended well, in the sessions that finished these cases."""
-    done = done_cases(events)
+    kept = list(done_cases(events).items())
     return sum(
-        event["event"] == "repeat-done" and done.get(event.get("case", "")) == session.number and _is_good(event)
-        for session in split_sessions(events)
+        event["event"] == "repeat-done" and event.get("exit_status") == 0 and (event.get("case"), number) in kept
+        for number, session in enumerate(split_sessions(events), start=1)
         for event in session.events
     )
-
-
-def _is_good(event: Event) -> bool:
-    return event.get("exit_status") == 0
 
 
 def left_by(events: list[Event], case_id: str) -> int:
