@@ -28,7 +28,7 @@ BUSY_LIMIT_S = 2.0  # a process that was killed leaves its control group a momen
 # What was added: {"action", "path", …}; its further keys are those of the action.
 Entry = Dict[str, Any]
 
-_KNOB_PATH = re.compile(r"/sys/(?:class/bdi/[\w:.-]+|block/[\w:.!-]+/queue)/read_ahead_kb", re.ASCII)
+_KNOB_PATH = re.compile(r"/sys/(?:class/bdi/(?!\.)[\w:.-]+|block/(?!\.)[\w:.!-]+/queue)/read_ahead_kb", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 _CGROUP_PATH = re.compile(r"/sys/fs/cgroup(?:/[^/\0]+)*/" + CGROUP_PREFIX + r"[\w.-]+", re.ASCII)
 
@@ -53,7 +53,7 @@ def pending(events: list[dict[str, Any]]) -> list[Entry]:
     """What a run (or one of its sessions) has made or changed and not undone, newest first."""
     found: list[Entry] = []
     for event in events:
-        if not isinstance(event.get("path"), str) or event.get("action") not in _ACTIONS:
+        if not isinstance(event.get("path"), str) or event.get("action") not in list(_ACTIONS):
             continue
         if event["event"] == "undo-add":
             found.insert(0, event)

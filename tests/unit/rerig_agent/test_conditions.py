@@ -21,6 +21,7 @@ def test_a_board_is_collected_as_it_is(machine: FakeMachine) -> None:
     machine.write("/sys/class/thermal/thermal_zone1/type", "cv0-thermal\n")
     machine.write("/sys/class/thermal/cooling_device0/type", "pwm-fan\n")
     machine.write("/proc/device-tree/model", "NVIDIA Jetson Orin Nano Developer Kit\0")
+    machine.write("/var/lib/nvpmodel/status", "pmode:0002\n")
     machine.write("/proc/uptime", "123.45 400.00\n")
     machine.write("/proc/sys/kernel/osrelease", "5.15.148-tegra\n")
     machine.write("/proc/sys/kernel/random/boot_id", "0b5c-uuid\n")
@@ -36,6 +37,7 @@ def test_a_board_is_collected_as_it_is(machine: FakeMachine) -> None:
     ]
     assert found["device_tree_model"] == "NVIDIA Jetson Orin Nano Developer Kit"
     assert (found["uptime_s"], found["boot_id"], found["kernel_release"]) == (123.45, "0b5c-uuid", "5.15.148-tegra")
+    assert found["nvpmodel_status"] == "pmode:0002\n"
     assert found["pressure"] == {"cpu": None, "io": "some avg10=0.00\n", "memory": None}
 
 
@@ -44,6 +46,7 @@ def test_an_empty_machine_is_collected_with_gaps(tmp_path: Path) -> None:
 
     assert found["meminfo"] is None
     assert found["governors"] == {}
+    assert found["nvpmodel_status"] is None
     assert found["uptime_s"] is None
     summarize(found)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -45,3 +47,48 @@ def test_two_agents_can_not_hold_one_run(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="temporarily unavailable"):
         Journal(tmp_path)
     journal.close()
+
+
+def test_half_a_line_that_a_full_disk_took_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.write
+    sizes = [10, 0]
+
+    def full(descriptor: int, data: bytes) -> int:
+        if not sizes[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(descriptor, data[: sizes.pop(0)])
+
+    journal = Journal(tmp_path)
+    journal.append("one")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", full)
+        with pytest.raises(OSError, match="No space left"):
+            journal.append("two")
+    assert (tmp_path / "journal.jsonl").read_bytes().count(b"\n") == 1
+    assert (tmp_path / "journal.jsonl").read_bytes().endswith(b"\n")
+    journal.append("three")
+    journal.close()
+    assert [event["event"] for event in read_journal(tmp_path)] == ["one", "three"]
+
+
+def test_opening_the_journal_of_a_run_writes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "journal.jsonl").write_text('{"event": "tw')
+    Journal(tmp_path).close()
+    assert (tmp_path / "journal.jsonl").read_text() == '{"event": "tw'
+
+
+def test_a_journal_is_never_written_through_a_link(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("x")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "journal.jsonl").symlink_to(precious)
+    with pytest.raises(OSError, match="symbolic link"):
+        Journal(tmp_path / "run")
+    assert precious.read_text() == "x"
+
+
+def test_a_journal_may_be_closed_twice(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.close()
+    journal.close()
+    Journal(tmp_path).close()

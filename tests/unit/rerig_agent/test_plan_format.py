@@ -88,3 +88,29 @@ def test_a_case_without_any_of_its_fields_is_named(tmp_path: Path, field: str) -
 def test_a_target_without_its_file_is_refused(tmp_path: Path, target: Any) -> None:
     with pytest.raises(PlanError, match="incomplete"):
         read(tmp_path, json.dumps(a_plan(targets=[target])))
+
+
+def ahead(direct: bool = False, kind: str = "dd_read", **parameters: Any) -> dict[str, Any]:
+    return a_case(identity={**a_case()["identity"], "direct": direct, "kind": kind}, parameters=parameters)
+
+
+@pytest.mark.parametrize("case", [ahead(read_ahead_kb=0), ahead(read_ahead_kb=16384), ahead(read_ahead_kb=None)])
+def test_a_read_ahead_is_a_number_of_a_read_through_the_cache(tmp_path: Path, case: dict[str, Any]) -> None:
+    assert read(tmp_path, json.dumps(a_plan(cases=[case])))["cases"] == [case]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ahead(read_ahead_kb="128"),
+        ahead(read_ahead_kb=True),
+        ahead(read_ahead_kb=-4),
+        ahead(read_ahead_kb=1.5),
+        ahead(read_ahead_kb=10**9),
+        ahead(direct=True, read_ahead_kb=128),
+        ahead(kind="dd_reread", read_ahead_kb=128),
+    ],
+)
+def test_another_read_ahead_is_refused(tmp_path: Path, case: dict[str, Any]) -> None:
+    with pytest.raises(PlanError, match="read_ahead_kb"):
+        read(tmp_path, json.dumps(a_plan(cases=[case])))

@@ -11,7 +11,7 @@ import pytest
 from real_mounts import RealMounts
 from rerig_agent import undo as undo_module
 from rerig_agent.journal import Journal, is_alive, read_journal, undo_left_behind
-from rerig_agent.undo import SCRATCH_PREFIX, pending, remove_scratch
+from rerig_agent.undo import SCRATCH_PREFIX, is_trusted, pending, remove_scratch, undo_entry, undo_run
 
 
 def killed_run(root: Path, *paths: Path) -> Path:
@@ -127,3 +127,172 @@ def test_removing_twice_is_no_error(tmp_path: Path) -> None:
     scratch.write_bytes(b"x")
     assert remove_scratch(scratch)
     assert not remove_scratch(scratch)
+
+
+KNOB = {
+    "action": "restore_text",
+    "path": "/sys/class/bdi/8:0/read_ahead_kb",
+    "previous": "128",
+    "value": "512",
+    "boot_id": "this-boot",
+}
+
+
+def fake_root(folder: Path, *places: str) -> Path:
+    for place in ("/proc/sys/kernel/random/boot_id", *places):
+        path = folder / place.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("this-boot\n" if place.endswith("boot_id") else "512\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/sys/class/bdi/8:0/read_ahead_kb",
+        "/sys/class/bdi/btrfs-1/read_ahead_kb",
+        "/sys/block/nvme0n1/queue/read_ahead_kb",
+        "/sys/block/cciss!c0d0/queue/read_ahead_kb",
+    ],
+)
+def test_a_read_ahead_is_put_back(tmp_path: Path, path: str) -> None:
+    root = fake_root(tmp_path, path)
+    assert undo_entry({**KNOB, "path": path}, root)
+    assert (root / path.lstrip("/")).read_text() == "128\n"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"path": "/etc/passwd"},
+        {"path": "/sys/class/bdi/../../../etc/read_ahead_kb"},
+        {"path": "/sys/class/bdi/a/b/read_ahead_kb"},
+        {"path": "/sys/block/sda/queue/nr_requests"},
+        {"path": "/sys/class/bdi/8:0/read_ahead_kb\n"},
+        {"path": "sys/class/bdi/8:0/read_ahead_kb"},
+        {"path": "/x/sys/class/bdi/8:0/read_ahead_kb"},
+        {"path": "/sys/class/bdi/../read_ahead_kb"},
+        {"previous": "128; reboot"},
+        {"previous": "1234567890"},
+        {"previous": "-1"},
+        {"previous": "\u0661"},
+        {"previous": 128},
+        {"previous": None},
+        {"value": "513"},
+        {"value": None},
+        {"boot_id": "another"},
+        {"boot_id": None},
+    ],
+)
+def test_a_journal_can_not_make_us_write_anything_else(tmp_path: Path, changes: dict) -> None:
+    entry = {**KNOB, **changes}
+    places = {KNOB["path"], entry["path"].strip()}
+    root = fake_root(tmp_path, *places)
+    assert not undo_entry(entry, root)
+    assert {(root / place.lstrip("/")).read_text() for place in places} == {"512\n"}
+
+
+def test_without_a_name_of_this_boot_no_number_is_put_back(tmp_path: Path) -> None:
+    root = fake_root(tmp_path, KNOB["path"])
+    (root / "proc/sys/kernel/random/boot_id").unlink()
+    assert not undo_entry({**KNOB, "boot_id": None}, root)
+    assert not undo_entry(KNOB, root)
+
+
+@pytest.mark.parametrize("path", ["/sys/fs/cgroup/rerig-1", "/sys/fs/cgroup/memory/a b/rerig-x.y"])
+def test_a_control_group_is_removed(tmp_path: Path, path: str) -> None:
+    place = tmp_path / path.lstrip("/")
+    place.mkdir(parents=True)
+    assert undo_entry({"action": "remove_cgroup", "path": path}, tmp_path)
+    assert not place.exists()
+    assert not undo_entry({"action": "remove_cgroup", "path": path}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/sys/fs/cgroup/user.slice",
+        "/sys/fs/cgroup/../cgroup/rerig-1",
+        "/sys/fs/cgroup/rerig-1/below",
+        "/sys/fs/cgroup/rerig-1/..",
+        "/sys/fs/rerig-1",
+        "/home/rerig-1",
+    ],
+)
+def test_a_journal_can_not_make_us_remove_another_directory(tmp_path: Path, path: str) -> None:
+    place = tmp_path / path.lstrip("/")
+    (tmp_path / "sys/fs/cgroup/rerig-1").mkdir(parents=True)
+    place.mkdir(parents=True, exist_ok=True)
+    assert not undo_entry({"action": "remove_cgroup", "path": path}, tmp_path)
+    assert place.is_dir()
+
+
+def test_an_eviction_and_an_unknown_action_are_nothing_to_undo() -> None:
+    actions = ("evicted", "format_disk", None, ["remove_file"], {})
+    assert pending([{"event": "undo-add", "action": action, "path": "/x"} for action in actions]) == []
+
+
+def test_the_same_thing_twice_is_undone_from_the_newest_back(tmp_path: Path) -> None:
+    root = fake_root(tmp_path, KNOB["path"])
+    run_dir = tmp_path / "runs" / "run"
+    run_dir.mkdir(parents=True)
+    with contextlib.closing(Journal(run_dir)) as journal:
+        journal.append("undo-add", **{**KNOB, "previous": "128", "value": "256"})
+        journal.append("undo-add", **{**KNOB, "previous": "256", "value": "512"})
+    assert len(undo_run(run_dir, root)) == 2
+    assert (root / KNOB["path"].lstrip("/")).read_text() == "128\n"
+
+
+def test_a_journal_behind_a_link_and_one_that_is_a_pipe_are_not_read(tmp_path: Path) -> None:
+    scratch = tmp_path / (SCRATCH_PREFIX + "x.bin")
+    scratch.write_bytes(b"x")
+    (tmp_path / "runs").mkdir()
+    real = killed_run(tmp_path, scratch)
+    (tmp_path / "runs" / "link").symlink_to(real)
+    (tmp_path / "runs" / "file").mkdir()
+    (tmp_path / "runs" / "file" / "journal.jsonl").symlink_to(real / "journal.jsonl")
+    (tmp_path / "runs" / "pipe").mkdir()
+    os.mkfifo(str(tmp_path / "runs" / "pipe" / "journal.jsonl"))
+    assert list(undo_left_behind(tmp_path / "runs")) == []
+    assert scratch.exists()
+
+
+def test_a_lock_that_is_a_pipe_stops_nobody(tmp_path: Path) -> None:
+    run_dir = killed_run(tmp_path, tmp_path / (SCRATCH_PREFIX + "x.bin"))
+    (run_dir / "lock").unlink()
+    os.mkfifo(str(run_dir / "lock"))
+    assert list(undo_left_behind(tmp_path)) == []
+
+
+@pytest.mark.root
+@pytest.mark.parametrize(
+    ("name", "mode", "owner", "trusted"),
+    [
+        ("run-1", 0o755, 0, True),
+        ("run-1", 0o775, 0, True),
+        ("run-1", 0o777, 0, False),
+        ("run-1", 0o755, 1000, False),
+        ("run-1/journal.jsonl", 0o644, 0, True),
+        ("run-1/journal.jsonl", 0o666, 0, False),
+        ("run-1/journal.jsonl", 0o644, 1000, False),
+    ],
+)
+def test_root_obeys_only_what_nobody_else_could_have_written(
+    tmp_path: Path, name: str, mode: int, owner: int, trusted: bool
+) -> None:
+    scratch = tmp_path / (SCRATCH_PREFIX + "x.bin")
+    scratch.write_bytes(b"x")
+    run_dir = killed_run(tmp_path, scratch)
+    os.chown(str(tmp_path / name), owner, 0)
+    (tmp_path / name).chmod(mode)
+    assert is_trusted(run_dir) is trusted
+    assert len(undo_run(run_dir)) == trusted
+    assert scratch.exists() is not trusted
+
+
+@pytest.mark.root
+def test_root_obeys_no_journal_that_a_group_may_write(tmp_path: Path) -> None:
+    run_dir = killed_run(tmp_path, tmp_path / (SCRATCH_PREFIX + "x.bin"))
+    os.chown(str(run_dir / "journal.jsonl"), 0, 1000)
+    (run_dir / "journal.jsonl").chmod(0o664)
+    assert not is_trusted(run_dir)
