@@ -11,7 +11,10 @@ from typing import Any
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Write ``data`` as JSON beside ``path`` and rename it there; ASCII only, so that any file name survives."""
+    """Write ``data`` as JSON beside ``path`` and rename it there; ASCII only, so that any file name survives.
+
+    Raises OSError (the disk is full, say), and leaves nothing half-written then.
+    """
     temporary = path.with_name(path.name + ".new")
     try:
         with temporary.open("w", encoding="ascii") as file:
@@ -24,17 +27,23 @@ def write_json(path: Path, data: Any) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
+    _sync(path.parent)
 
 
 def sync_directory(directory: Path) -> None:
     """Bring a directory, and the plain files right in it, to the disk: a power cut later loses none of them."""
-    plain = [entry.path for entry in os.scandir(str(directory)) if entry.is_file(follow_symlinks=False)]
-    for path in [*plain, str(directory)]:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        except OSError as error:
-            if error.errno != errno.EINVAL:  # what some file systems (SMB) say about a directory
-                raise
-        finally:
-            os.close(descriptor)
+    with os.scandir(str(directory)) as entries:
+        plain = [Path(entry.path) for entry in entries if entry.is_file(follow_symlinks=False)]
+    for path in [*plain, directory]:
+        _sync(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(str(path), os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # what some file systems (SMB) say about a directory
+            raise
+    finally:
+        os.close(descriptor)

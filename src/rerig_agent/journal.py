@@ -7,6 +7,7 @@ when it is undone (``undo-done``): see :mod:`rerig_agent.guard` and :mod:`rerig_
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -17,6 +18,7 @@ from typing import Any, Iterator
 
 JOURNAL_NAME = "journal.jsonl"
 LOCK_NAME = "lock"
+LOCK_LIMIT_S = 0.3
 
 
 def utc_now() -> str:
@@ -33,7 +35,7 @@ class Journal:
     def __init__(self, run_dir: Path) -> None:
         self._lock = _open_own(run_dir / LOCK_NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take_lock(self._lock)
             self._file = _open_own(run_dir / JOURNAL_NAME, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         except OSError:
             os.close(self._lock)
@@ -109,6 +111,23 @@ def is_alive(run_dir: Path) -> bool:
     finally:
         os.close(lock)
     return False
+
+
+def _take_lock(lock: int) -> None:
+    """Raises BlockingIOError where another agent keeps it; who only asks (:func:`is_alive`) has it for a moment."""
+    deadline = time.monotonic() + LOCK_LIMIT_S
+    while not _locked(lock):
+        if time.monotonic() > deadline:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        time.sleep(0.01)
+
+
+def _locked(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _open_own(path: Path, flags: int) -> int:

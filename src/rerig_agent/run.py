@@ -86,6 +86,7 @@ class Run:
             self._emit("undone", run=undone.run_dir.name, sentence=undone.sentence)
 
     def _begin(self) -> None:
+        sync_directory(self._dir)  # the plan and the journal by their names
         self._journal.append(
             "run-start",
             run_id=self._plan["run_id"],

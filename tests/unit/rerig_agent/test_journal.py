@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
+from rerig_agent import journal as journal_module
 from rerig_agent.journal import Journal, read_journal
 
 
@@ -92,3 +95,13 @@ def test_a_journal_may_be_closed_twice(tmp_path: Path) -> None:
     journal.close()
     journal.close()
     Journal(tmp_path).close()
+
+
+def test_whoever_only_asks_for_the_lock_keeps_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal_module, "LOCK_LIMIT_S", 60)
+    asking = os.open(str(tmp_path / "lock"), os.O_RDONLY | os.O_CREAT)
+    fcntl.flock(asking, fcntl.LOCK_SH)
+    left = threading.Timer(0.05, os.close, [asking])
+    left.start()
+    Journal(tmp_path).close()
+    left.join()

@@ -71,6 +71,8 @@ def test_a_whole_run_says_who_it_is_and_how_it_ended(small: SmallRun) -> None:
     record = json.loads((run_dir / "cases/ahead.t1/r1/record.json").read_text())
     assert record["program"] == program_path("dd")
     assert os.access(record["program"], os.X_OK)
+    evicted = [event for event in read_journal(run_dir) if event.get("action") == "evicted"]
+    assert [event["path"] for event in evicted] == [str(small.model)] * 2
     other = json.loads((run_dir / "cases/reread.t2/r1/record.json").read_text())
     assert "read_ahead_kb" not in other
     assert not is_alive(run_dir)
@@ -114,6 +116,25 @@ def test_a_run_is_not_begun_over_another(small: SmallRun) -> None:
     assert small.start(run_dir, before=die_at(3, True)) == KILLED
     with pytest.raises(RunRefused, match="holds a run already"):
         run_here(small, run_dir, Told())
+
+
+def test_what_is_called_done_has_reached_the_disk(small: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_dir = small.folder / "runs" / "run"
+    journalled: dict = {}
+
+    def note(folder: Path) -> None:
+        journalled[str(folder.relative_to(run_dir))] = [
+            (event["event"], event["case"], event.get("number"))
+            for event in read_journal(run_dir)
+            if event["event"] in ("repeat-done", "case-done")
+        ]
+
+    monkeypatch.setattr(run_module, "sync_directory", note)
+    run_here(small, run_dir, Told())
+    assert journalled["cases/ahead.t1/r1"] == []
+    assert journalled["cases/ahead.t1/r2"] == [("repeat-done", "ahead.t1", 1)]
+    assert ("case-done", "ahead.t1", None) not in journalled["cases/ahead.t1"]
+    assert ("repeat-done", "ahead.t1", 2) in journalled["cases/ahead.t1"]
 
 
 def test_two_agents_can_not_resume_one_run(small: SmallRun) -> None:

@@ -15,8 +15,10 @@ import pytest
 from real_mounts import RealMounts
 from rerig_agent import scratch
 from rerig_agent.child import StopFlag, Stopped
+from rerig_agent.facts.sysfs import read_text
 from rerig_agent.scratch import ScratchError, ScratchLeft, check_space, create_scratch
 from rerig_agent.undo import SCRATCH_PREFIX
+from waiting import wait_for
 
 MIB = 1024 * 1024
 
@@ -173,3 +175,23 @@ def test_a_killed_writer_leaves_no_file_and_is_said(tmp_path: Path, monkeypatch:
     with pytest.raises(ScratchError, match="the process that was to do it was killed"):
         create_scratch(path, 8 * MIB, StopFlag())
     assert not path.exists()
+
+
+def test_the_writer_ends_with_the_agent_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def tell_and_sleep(_descriptor: int, _blocks: object) -> None:
+        (tmp_path / "pid.new").write_text(str(os.getpid()))
+        (tmp_path / "pid.new").rename(tmp_path / "pid")
+        time.sleep(600)
+
+    monkeypatch.setattr(scratch, "_write_all", tell_and_sleep)
+    agent = os.fork()
+    if agent == 0:
+        try:
+            create_scratch(tmp_path / (SCRATCH_PREFIX + "x.bin"), 8 * MIB, StopFlag())
+        finally:
+            os._exit(0)
+    wait_for((tmp_path / "pid").exists)
+    writer = int((tmp_path / "pid").read_text())
+    os.kill(agent, signal.SIGKILL)
+    os.waitpid(agent, 0)
+    wait_for(lambda: " Z " in (read_text(Path(f"/proc/{writer}/stat")) or " Z "))  # gone, or only to be reaped
