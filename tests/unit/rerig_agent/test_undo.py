@@ -5,13 +5,25 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
+from typing import Any, Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from real_mounts import RealMounts
 from rerig_agent import undo as undo_module
-from rerig_agent.journal import Journal, is_alive, read_journal, undo_left_behind
-from rerig_agent.undo import SCRATCH_PREFIX, is_trusted, pending, remove_scratch, undo_entry, undo_run
+from rerig_agent.journal import Journal, is_alive, read_journal
+from rerig_agent.sessions import done_cases, is_complete, left_by, measured_repeats, split_sessions
+from rerig_agent.undo import (
+    SCRATCH_PREFIX,
+    is_trusted,
+    pending,
+    remove_scratch,
+    undo_entry,
+    undo_killed_runs,
+    undo_run,
+)
 
 
 def killed_run(root: Path, *paths: Path) -> Path:
@@ -22,6 +34,11 @@ def killed_run(root: Path, *paths: Path) -> Path:
         made.append("undo-add", action="remove_file", path=os.fspath(path))
     made.close()
     return run_dir
+
+
+def undone(runs: Path) -> Iterator[tuple[Path, str]]:
+    """(run directory, path) of each thing that a start beside these runs undoes."""
+    return ((done.run_dir, done.path) for done in undo_killed_runs(runs))
 
 
 def test_pending_are_those_made_and_not_removed() -> None:
@@ -38,9 +55,9 @@ def test_the_next_start_removes_what_a_killed_run_left(tmp_path: Path) -> None:
     scratch = tmp_path / (SCRATCH_PREFIX + "x.bin")
     scratch.write_bytes(b"x")
     run_dir = killed_run(tmp_path, scratch)
-    assert list(undo_left_behind(tmp_path)) == [(run_dir, str(scratch))]
+    assert list(undone(tmp_path)) == [(run_dir, str(scratch))]
     assert not scratch.exists()
-    assert list(undo_left_behind(tmp_path)) == []
+    assert list(undone(tmp_path)) == []
     assert pending(read_journal(run_dir)) == []
 
 
@@ -51,7 +68,7 @@ def test_a_living_run_is_left_alone(tmp_path: Path) -> None:
     journal = Journal(run_dir)
     try:
         assert is_alive(run_dir)
-        assert list(undo_left_behind(tmp_path)) == []
+        assert list(undone(tmp_path)) == []
     finally:
         journal.close()
     assert scratch.exists()
@@ -66,7 +83,7 @@ def test_a_journal_can_not_make_us_remove_a_users_file(tmp_path: Path) -> None:
     directory = tmp_path / (SCRATCH_PREFIX + "directory.bin")
     directory.mkdir()
     killed_run(tmp_path, precious, link, directory)
-    assert list(undo_left_behind(tmp_path)) == []
+    assert list(undone(tmp_path)) == []
     assert precious.exists()
     assert link.is_symlink()
     assert directory.is_dir()
@@ -83,7 +100,7 @@ def test_a_scratch_file_on_a_dead_mount_does_not_stop_the_next_run(
         dead = mounts.dead_fuse(tmp_path / "dead") / (SCRATCH_PREFIX + "y.bin")
         (tmp_path / "runs").mkdir()
         run_dir = killed_run(tmp_path / "runs", dead, scratch)
-        assert list(undo_left_behind(tmp_path / "runs")) == [(run_dir, str(scratch))]
+        assert list(undone(tmp_path / "runs")) == [(run_dir, str(scratch))]
         with pytest.raises(TimeoutError, match="does not answer"):
             remove_scratch(dead)
     assert [entry["path"] for entry in pending(read_journal(run_dir))] == [str(dead)]
@@ -102,7 +119,7 @@ def test_what_another_user_left_does_not_stop_a_run(public_path: Path, lock_mode
         status = 1
         with contextlib.suppress(BaseException):
             os.setuid(65534)
-            status = len(list(undo_left_behind(public_path)))
+            status = len(list(undone(public_path)))
         os._exit(status)
     assert os.waitpid(child, 0)[1] == 0
     assert scratch.exists()
@@ -119,7 +136,7 @@ def test_a_damaged_journal_is_read_as_far_as_it_goes(tmp_path: Path, line: str) 
     run_dir = killed_run(tmp_path, scratch)
     with (run_dir / "journal.jsonl").open("ab") as file:
         file.write(line.encode("latin-1") + b"\n")
-    assert list(undo_left_behind(tmp_path)) == [(run_dir, str(scratch))]
+    assert list(undone(tmp_path)) == [(run_dir, str(scratch))]
 
 
 def test_removing_twice_is_no_error(tmp_path: Path) -> None:
@@ -253,7 +270,7 @@ def test_a_journal_behind_a_link_and_one_that_is_a_pipe_are_not_read(tmp_path: P
     (tmp_path / "runs" / "file" / "journal.jsonl").symlink_to(real / "journal.jsonl")
     (tmp_path / "runs" / "pipe").mkdir()
     os.mkfifo(str(tmp_path / "runs" / "pipe" / "journal.jsonl"))
-    assert list(undo_left_behind(tmp_path / "runs")) == []
+    assert list(undone(tmp_path / "runs")) == []
     assert scratch.exists()
 
 
@@ -261,7 +278,7 @@ def test_a_lock_that_is_a_pipe_stops_nobody(tmp_path: Path) -> None:
     run_dir = killed_run(tmp_path, tmp_path / (SCRATCH_PREFIX + "x.bin"))
     (run_dir / "lock").unlink()
     os.mkfifo(str(run_dir / "lock"))
-    assert list(undo_left_behind(tmp_path)) == []
+    assert list(undone(tmp_path)) == []
 
 
 @pytest.mark.root
@@ -296,3 +313,37 @@ def test_root_obeys_no_journal_that_a_group_may_write(tmp_path: Path) -> None:
     os.chown(str(run_dir / "journal.jsonl"), 0, 1000)
     (run_dir / "journal.jsonl").chmod(0o664)
     assert not is_trusted(run_dir)
+
+
+ODD_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=5)
+    | st.sampled_from(["128", "this-boot", KNOB["path"]]),
+    lambda below: st.lists(below, max_size=2) | st.dictionaries(st.text(max_size=3), below, max_size=2),
+    max_leaves=4,
+)
+EVENTS = st.lists(
+    st.fixed_dictionaries(
+        {"event": st.sampled_from(["undo-add", "undo-done", "run-start", "run-end", "case-start", "case-done", "x"])},
+        optional={
+            "action": st.sampled_from(["remove_file", "restore_text", "remove_cgroup"]) | ODD_VALUES,
+            "path": st.sampled_from(["/x/rerig-scratch-1", "/sys/fs/cgroup/rerig-1", KNOB["path"]]) | ODD_VALUES,
+            **dict.fromkeys(("previous", "value", "boot_id", "case", "stopped_by", "exit_status"), ODD_VALUES),
+        },
+    ),
+    max_size=6,
+)
+
+
+@given(EVENTS)
+def test_no_journal_breaks_its_readers(events: Any) -> None:
+    for entry in pending(events):
+        assert entry["event"] == "undo-add"
+        undo_entry(entry, Path("/nonexistent"))
+    sessions = split_sessions(events)
+    assert set(done_cases(events).values()) <= {session.number for session in sessions}
+    assert 0 <= measured_repeats(events) <= len(events)
+    assert left_by(events, "a") >= 1
+    assert is_complete(events) in (True, False)
