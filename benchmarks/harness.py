@@ -61,9 +61,8 @@ def main() -> None:
             run_id = f"20260101T00000{number}Z-bench"
             probe = agent.probe([str(model)], None)
             plan = expand_plan(load_suite("storage"), probe, agent.identity(), PlanOptions(run_id, repeats=1))
-            plan_path, run_dir = directory / f"plan{number}.json", directory / f"run{number}"
-            plan_path.write_text(json.dumps(plan))
-            agent.run(plan_path, run_dir, lambda _event: None)
+            run_dir = directory / f"run{number}"
+            agent.run(plan, run_dir, lambda _event: None)
             records = [json.loads(path.read_text()) for path in run_dir.glob("cases/*/r1/record.json")]
             hand = by_hand([record["argv"] for record in sorted(records, key=lambda r: r["started_at"])], directory)
             ratios.append(by_rerig(run_dir) / hand)

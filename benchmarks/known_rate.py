@@ -89,8 +89,10 @@ def main() -> None:
             request = rerun.Request(paths=[str(model)], suite=str(directory / "known-rate.yml"))
             plan = rerun.make_plan(agent, request).plan
             with held_to(rate, device):
-                path, _status = rerun.execute(agent, plan, directory / "runs", lambda _event: None)
-            result = json.loads(path.read_text())
+                finished = rerun.execute(agent, plan, directory / "runs", lambda _event: None)
+            if finished.path is None:
+                raise SystemExit(finished.sentence)
+            result = json.loads(finished.path.read_text())
     for case in result["cases"]:
         measured = statistics.fmean(repeat["bandwidth_bytes_per_s"] for repeat in case["repeats"])
         seconds = sum(repeat["duration_s"] for repeat in case["repeats"])

@@ -25,7 +25,8 @@ LAUNCHER_LINES = 80  # inv, exclusive
 LAYERS = (
     {"__main__", "cli", "program"},
     {"tasks"},
-    {"rerun", "upkeep"},
+    {"fleet", "meeting", "known_runs", "upkeep"},
+    {"rerun"},
     {"provision", "runner", "remote", "store", "report"},
 )
 # What the controller may use of the agent: text in, data out, and the judges, which exist only once.

@@ -1,32 +1,65 @@
-"""The main job: plan, measure, build, validate, keep. Showing it is the caller's business."""
+"""The main job on one machine: plan, measure, build, validate, keep. Showing it is the caller's business."""
 
 from __future__ import annotations
 
 import os
 import secrets
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from rerig import store
 from rerig.build import build_result
 from rerig.errors import UserError
+from rerig.outcome import Outcome
 from rerig.plan import PlanOptions, expand_plan
 from rerig.rundir import changed_files, read_run
-from rerig.runner import LocalAgent
 from rerig.suite import load_suite
 from rerig.text import bounded, printable
+
+OnEvent = Callable[[dict[str, Any]], None]
+
+
+class Agent(Protocol):
+    """What measures on one machine, this one or another."""
+
+    def identity(self) -> dict[str, str]:
+        """Version and sha256 of the agent's archive."""
+        ...
+
+    def target_path(self, path: str) -> str:
+        """A file that the user named, absolute on that machine. Raises UserError."""
+        ...
+
+    def scratch_directory(self, directory: str | None) -> str:
+        """Where a scratch file goes on that machine, by default too. Raises UserError."""
+        ...
+
+    def probe(self, paths: list[str], scratch_directory: str | None) -> dict[str, Any]:
+        """The agent's report on the tools, the given files, and the directory of the scratch file."""
+        ...
+
+    def commands(self, plan: dict[str, Any]) -> list[str]:
+        """Every command line that the plan would run there."""
+        ...
+
+    def run(self, plan: dict[str, Any], run_dir: Path, on_event: OnEvent) -> Outcome:
+        """Run the plan; afterwards ``run_dir`` here holds what there is. UserError where nothing was begun."""
+        ...
+
+    def resume(self, run_dir: Path, on_event: OnEvent) -> Outcome:
+        """Go on with the run of that name; otherwise as ``run``."""
+        ...
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for. No ``paths``: a scratch file in ``scratch`` is measured."""
+    """What the user asked for. No ``paths``: a scratch file in ``scratch`` (None: the agent's choice) is measured."""
 
     paths: list[str] = field(default_factory=list)
-    scratch: str = "."
+    scratch: str | None = None
     suite: str = "storage"
     labels: dict[str, str] = field(default_factory=dict)
     repeats: int | None = None
@@ -35,10 +68,26 @@ class Request:
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan and what the probe said; ``refusals`` are the sentences of files that can't be measured."""
+    """A plan and what the probe said; ``refusals`` are the sentences of files that can't be measured.
+
+    ``servers``: where the files of a network file system lie; kept for a warning alone, and in no document.
+    """
 
     plan: dict[str, Any]
     refusals: list[str]
+    servers: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that is over: its result (None: nothing to build one from), the exit status, and what remains to be said.
+
+    The status is 1 also where no figure can be used.
+    """
+
+    path: Path | None
+    status: int
+    sentence: str | None = None
 
 
 def new_run_id() -> str:
@@ -46,15 +95,11 @@ def new_run_id() -> str:
     return f"{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
 
 
-def make_plan(agent: LocalAgent, request: Request) -> Planned:
+def make_plan(agent: Agent, request: Request) -> Planned:
     """Look at the machine and expand the suite. Raises UserError where nothing could be measured."""
     suite = load_suite(request.suite)
-    try:
-        paths = [str(Path(path).absolute()) for path in request.paths]
-        scratch = None if paths else str(Path(request.scratch).absolute())
-    except FileNotFoundError as error:
-        raise UserError("The current directory was deleted: go to another one first.") from error
-    probe = agent.probe(paths, scratch)
+    paths = [agent.target_path(path) for path in request.paths]
+    probe = agent.probe(paths, None if paths else agent.scratch_directory(request.scratch))
     options = PlanOptions(new_run_id(), request.size_bytes, request.repeats, request.labels)
     plan = expand_plan(suite, probe, agent.identity(), options)
     refusals = [
@@ -62,24 +107,33 @@ def make_plan(agent: LocalAgent, request: Request) -> Planned:
     ]
     if paths and len(refusals) == len(paths):
         raise UserError("Nothing can be measured. " + " ".join(refusals))
-    return Planned(plan, refusals)
+    return Planned(plan, refusals, servers_of(probe))
 
 
-def execute(
-    agent: LocalAgent, plan: dict[str, Any], out: Path, on_event: Callable[[dict[str, Any]], None]
-) -> tuple[Path, int]:
-    """Run the plan and keep the result: its path, and the agent's exit status (1 also without one usable figure).
+def servers_of(probe: dict[str, Any]) -> set[str]:
+    """The servers that the probed files lie on, as the machine names them."""
+    seen = [*probe["targets"], *([probe["scratch"]] if probe.get("scratch") else [])]
+    mounts = [(found.get("evidence") or {}).get("mount") or {} for found in seen]
+    sources = [str(mount.get("source") or "") for mount in mounts if _is_network(str(mount.get("fs_type") or ""))]
+    return {_server(source) for source in sources} - {""}
 
-    The result is built, validated and written also when the user stopped the run.
-    """
-    run_dir = store.new_run_directory(out, plan["run_id"])
-    with tempfile.TemporaryDirectory(prefix="rerig-plan-") as directory:
-        plan_path = Path(directory) / "plan.json"
-        store.write_document(plan_path, plan)
-        status = agent.run(plan_path, run_dir, on_event)
-    result = build_result(read_run(run_dir))
+
+def execute(agent: Agent, plan: dict[str, Any], out: Path, on_event: OnEvent) -> Finished:
+    """Run the plan and keep the result, which is built, validated and written also when the run was stopped."""
+    run_dir = out / plan["run_id"]
+    return finish(run_dir, agent.run(plan, run_dir, on_event))
+
+
+def finish(run_dir: Path, outcome: Outcome) -> Finished:
+    """Build and keep the result of a run that is over. Raises UserError where there is nothing to build it from."""
+    try:
+        result = build_result(read_run(run_dir))
+    except UserError:
+        if outcome.sentence is None:
+            raise
+        return Finished(None, outcome.status, outcome.sentence)
     measured = any(case["validity"]["verdict"] in ("valid", "doubtful") for case in result["cases"])
-    return _keep(result, run_dir), status or int(not measured)
+    return Finished(_keep(result, run_dir), outcome.status or int(not measured), outcome.sentence)
 
 
 def rebuild(run_dir: Path) -> Path:
@@ -122,3 +176,14 @@ def _keep(result: dict[str, Any], run_dir: Path) -> Path:
 
 def _short(error: Exception) -> str:
     return bounded(printable(f"{type(error).__name__}: {error}"), 100)
+
+
+def _is_network(fs_type: str) -> bool:
+    return fs_type.startswith(("nfs", "cifs", "smb", "ceph", "glusterfs", "fuse.sshfs", "fuse.glusterfs", "9p", "afs"))
+
+
+def _server(source: str) -> str:
+    """``nas:/export``, ``//nas/share`` and ``user@nas:/x`` as ``nas``."""
+    if source.startswith("//"):
+        return source[2:].partition("/")[0].lower()
+    return source.partition(":/")[0].rpartition("@")[2].lower() if ":/" in source else ""

@@ -8,28 +8,46 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rerig.errors import UserError
+from rerig.outcome import Outcome
+from rerig.store import new_run_directory, write_document
 from rerig.zipapp import build_agent
 
 PROBE_LIMIT_S = 120
+NOTHING_BEGUN = (2, 69)  # wrong words, or another run is measuring here
+
+OnEvent = Callable[[dict[str, Any]], None]
 
 
-@dataclass(frozen=True)
+@dataclass
 class LocalAgent:
     """A built agent archive on this machine; ``version`` and ``sha256`` go into every result."""
 
     path: Path
     version: str
     sha256: str
+    _child: subprocess.Popen[bytes] | None = None
 
     def identity(self) -> dict[str, str]:
         """What a plan says about the agent that is to run it."""
         return {"version": self.version, "sha256": self.sha256}
+
+    def target_path(self, path: str) -> str:
+        """A file that the user named, absolute. Raises UserError where the current directory is gone."""
+        try:
+            return str(Path(path).absolute())
+        except FileNotFoundError as error:
+            raise UserError("The current directory was deleted: go to another one first.") from error
+
+    def scratch_directory(self, directory: str | None) -> str:
+        """Where a scratch file goes: by default into the current directory."""
+        return self.target_path(directory or ".")
 
     def probe(self, paths: list[str], scratch_directory: str | None) -> dict[str, Any]:
         """The agent's report on the tools, the given files, and the directory of the scratch file."""
@@ -51,22 +69,41 @@ class LocalAgent:
         report: dict[str, Any] = json.loads(done.stdout)
         return report
 
-    def commands(self, plan_path: Path) -> list[str]:
+    def commands(self, plan: dict[str, Any]) -> list[str]:
         """Every command line that the plan would run, quoted for a shell; a file name's newlines stay inside."""
-        argv = self._argv("commands", "--plan", str(plan_path), "--json")
-        done = subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+        with _plan_file(plan) as path:
+            argv = self._argv("commands", "--plan", str(path), "--json")
+            done = subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
             raise UserError("The agent failed: " + _last_line(done.stderr))
         lines: list[str] = json.loads(done.stdout)
         return lines
 
-    def run(self, plan_path: Path, run_dir: Path, on_event: Callable[[dict[str, Any]], None]) -> int:
+    def run(self, plan: dict[str, Any], run_dir: Path, on_event: OnEvent) -> Outcome:
         """Run the plan into ``run_dir`` and give the agent's exit status (128 + n: stopped by signal n).
 
         A Ctrl-C or SIGTERM is handed to the agent, which removes its scratch file before it ends; it is waited for.
+        Raises UserError where nothing was begun.
         """
-        argv = self._argv("run", "--plan", str(plan_path), "--run-dir", str(run_dir), "--progress", "json")
-        agent = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        new_run_directory(run_dir.parent, run_dir.name)
+        with _plan_file(plan) as path:
+            argv = self._argv("run", "--plan", str(path), "--run-dir", str(run_dir), "--progress", "json")
+            return self._follow(argv, run_dir, on_event)
+
+    def resume(self, run_dir: Path, on_event: OnEvent) -> Outcome:
+        """Go on with the run in ``run_dir`` that was stopped or killed; otherwise as ``run``."""
+        argv = self._argv("run", "--resume", "--run-dir", str(run_dir), "--progress", "json")
+        return self._follow(argv, run_dir, on_event)
+
+    def interrupt(self, number: int) -> None:
+        """Hand a signal to the agent that runs, if one does: it cleans up and ends."""
+        if self._child is not None and self._child.poll() is None:
+            self._child.send_signal(number)
+
+    def _follow(self, argv: list[str], run_dir: Path, on_event: OnEvent) -> Outcome:
+        self._child = agent = subprocess.Popen(
+            argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
+        )
         with agent, _forward_signals(agent):
             try:
                 for line in agent.stdout or ():
@@ -78,11 +115,12 @@ class LocalAgent:
                 raise
             status = agent.wait()
         if status in (0, 1) or status > 128:
-            return status
-        why = f"it was killed by signal {-status}" if status < 0 else _last_line(complaint)
-        raise UserError(
-            f"The agent failed: {why.rstrip('.')}. What it had measured is kept: ./inv results.rebuild {run_dir}"
-        )
+            return Outcome(status)
+        if status in NOTHING_BEGUN:
+            raise UserError(_sentence(_last_line(complaint)), status)
+        why = f"it was killed by signal {-status}" if status < 0 else _last_line(complaint).rstrip(".")
+        kept = f"What it had measured is kept: ./inv rerun --resume {run_dir} continues it."
+        return Outcome(1, f"The agent failed: {why}. {kept}")
 
     def _argv(self, *arguments: str) -> list[str]:
         # -I: nothing of the user's environment reaches the agent; -S and -B keep it small and leave no files.
@@ -101,6 +139,14 @@ def local_agent() -> Iterator[LocalAgent]:
 
 
 @contextlib.contextmanager
+def _plan_file(plan: dict[str, Any]) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="rerig-plan-") as directory:
+        path = Path(directory) / "plan.json"
+        write_document(path, plan)
+        yield path
+
+
+@contextlib.contextmanager
 def _forward_signals(agent: subprocess.Popen[bytes]) -> Iterator[None]:
     """Hand SIGINT and SIGTERM on to the agent instead of dying before it has cleaned up."""
 
@@ -115,6 +161,9 @@ def _forward_signals(agent: subprocess.Popen[bytes]) -> Iterator[None]:
 @contextlib.contextmanager
 def _handling(numbers: tuple[signal.Signals, ...], handler: Callable[[int, Any], None]) -> Iterator[None]:
     """Handle signals for a while; one that is ignored (as nohup does) stays ignored."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python lets the main thread alone handle signals; it calls LocalAgent.interrupt
+        return
     heeded = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
     previous = {number: signal.signal(number, handler) for number in heeded}
     try:
@@ -132,3 +181,8 @@ def _end_tidily(number: int, _frame: object) -> None:
 def _last_line(output: bytes) -> str:
     lines = output.decode("utf-8", "replace").strip().splitlines()
     return lines[-1].removeprefix("rerig-agent: ") if lines else "it said nothing"
+
+
+def _sentence(words: str) -> str:
+    """An agent of an older release speaks in lower case and without a full stop."""
+    return words[:1].upper() + words[1:].rstrip(".") + "."

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from rerig import estimate, store
+from rerig import estimate
 from rerig.sizes import format_bytes, format_seconds
 
 
@@ -27,15 +25,12 @@ def summary(plan: dict[str, Any]) -> str:
     return " ".join([text, *(f"Some cases are skipped. {sentence}" for sentence in skipped)])
 
 
-def print_plan(plan: dict[str, Any], list_commands: Callable[[Path], list[str]], as_json: bool) -> None:
-    """Print the plan to stdout; ``list_commands`` gives, for a plan file, one command line a planned repeat."""
+def print_plan(plan: dict[str, Any], list_commands: Callable[[dict[str, Any]], list[str]], as_json: bool) -> None:
+    """Print the plan to stdout; ``list_commands`` gives, for a plan, one command line a planned repeat."""
     if as_json:
         print(json.dumps(plan, indent=2))
         return
-    with tempfile.TemporaryDirectory(prefix="rerig-plan-") as directory:
-        path = Path(directory) / "plan.json"
-        store.write_document(path, plan)
-        commands = iter(list_commands(path))
+    commands = iter(list_commands(plan))
     for case in plan["cases"]:
         if case["skip"] is not None:
             print(f"# {case['id']}: skipped. {case['skip']['sentence']}")

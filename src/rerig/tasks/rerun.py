@@ -31,7 +31,7 @@ def rerun(
     path: list[str],
     label: list[str],
     suite: str = "storage",
-    scratch: str = ".",
+    scratch: str = "",
     out: str = "runs",
     repeats: str = "",
     size: str = "",
@@ -45,13 +45,14 @@ def rerun(
     Reads files (O_DIRECT, read-only) and shows where the bytes came from; result and raw outputs are kept in --out.
     """
     from rerig import sizes
+    from rerig.errors import UserError
     from rerig.options import parse_labels, parse_repeats
     from rerig.rerun import Request, execute, make_plan
     from rerig.runner import local_agent
 
     request = Request(
         paths=list(path),
-        scratch=scratch,
+        scratch=scratch or None,
         suite=suite,
         labels=parse_labels(label),
         repeats=parse_repeats(repeats),
@@ -74,7 +75,10 @@ def rerun(
             print(plans.summary(planned.plan), file=sys.stderr, flush=True)
         observer = progress.observer(planned.plan, quiet=quiet)
         with observer:
-            result_path, status = execute(agent, planned.plan, Path(out), observer.on_event)
-    results.print_run(result_path, as_json=json, quiet=quiet)
-    if status:
-        sys.exit(status)
+            finished = execute(agent, planned.plan, Path(out), observer.on_event)
+    if finished.path is not None:
+        results.print_run(finished.path, as_json=json, quiet=quiet)
+    if finished.sentence is not None:
+        raise UserError(finished.sentence, finished.status)
+    if finished.status:
+        sys.exit(finished.status)

@@ -30,12 +30,12 @@ def test_skipped_cases_are_not_counted() -> None:
 
 def test_every_command_is_printed_under_its_case(capsys: pytest.CaptureFixture[str]) -> None:
     lines = [f"dd if=/data/{number}" for number in range(3)] + ["# skipped: fio"] * 3
-    print_plan(plan(dd_case(), {**fio_case(), "skip": FIO_MISSING}), lambda _path: lines, as_json=False)
+    print_plan(plan(dd_case(), {**fio_case(), "skip": FIO_MISSING}), lambda _plan: lines, as_json=False)
     text = capsys.readouterr().out
     assert "# dd-8m.t1: 3 × about 2.0 s, at most 1 GiB each\ndd if=/data/0\ndd if=/data/1\n" in text
     assert "# rand-64k-qd4.t1: skipped. The program fio is not installed" in text
 
 
 def test_as_json_it_is_the_plan_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    print_plan(plan(dd_case()), lambda _path: [], as_json=True)
+    print_plan(plan(dd_case()), lambda _plan: [], as_json=True)
     assert json.loads(capsys.readouterr().out) == plan(dd_case())
