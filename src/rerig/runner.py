@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from rerig.errors import UserError
-from rerig.outcome import Outcome
+from rerig.outcome import KILLED, Outcome
 from rerig.store import new_run_directory, write_document
-from rerig.zipapp import build_agent
+from rerig.zipapp import Agent, build_agent
 
 PROBE_LIMIT_S = 120
 NOTHING_BEGUN = (2, 69)  # wrong words, or another run is measuring here
@@ -37,6 +37,10 @@ class LocalAgent:
     def identity(self) -> dict[str, str]:
         """What a plan says about the agent that is to run it."""
         return {"version": self.version, "sha256": self.sha256}
+
+    def built(self) -> Agent:
+        """The archive, for other machines."""
+        return {"path": str(self.path), "sha256": self.sha256, "version": self.version}
 
     def target_path(self, path: str) -> str:
         """A file that the user named, absolute. Raises UserError where the current directory is gone."""
@@ -100,6 +104,33 @@ class LocalAgent:
         if self._child is not None and self._child.poll() is None:
             self._child.send_signal(number)
 
+    def list_runs(self, directory: Path) -> tuple[list[dict[str, Any]], str]:
+        """The status documents of the runs in a directory of this machine, and what the agent complained of."""
+        if not directory.is_dir():
+            return [], ""
+        done = self._ask("list", "--json", str(directory))
+        complaint = done.stderr.decode("utf-8", "replace").strip()
+        if not done.stdout:
+            raise UserError(_sentence(_last_line(done.stderr)), done.returncode)
+        return json.loads(done.stdout), complaint
+
+    def stop(self, run_dir: Path) -> dict[str, Any]:
+        """Stop a run, which keeps what it has; its status document. Raises UserError."""
+        done = self._ask("stop", str(run_dir))
+        if done.returncode:
+            raise UserError(_sentence(_last_line(done.stderr)), done.returncode)
+        document: dict[str, Any] = json.loads(done.stdout)
+        return document
+
+    def clean(self, run_dir: Path) -> None:
+        """Remove a run and what it left; never one that goes on. Raises UserError."""
+        done = self._ask("clean", str(run_dir))
+        if done.returncode:
+            raise UserError(_sentence(_last_line(done.stderr)), done.returncode)
+
+    def _ask(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(self._argv(*arguments), capture_output=True, check=False, stdin=subprocess.DEVNULL)
+
     def _follow(self, argv: list[str], run_dir: Path, on_event: OnEvent) -> Outcome:
         self._child = agent = subprocess.Popen(
             argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
@@ -118,9 +149,10 @@ class LocalAgent:
             return Outcome(status)
         if status in NOTHING_BEGUN:
             raise UserError(_sentence(_last_line(complaint)), status)
-        why = f"it was killed by signal {-status}" if status < 0 else _last_line(complaint).rstrip(".")
         kept = f"What it had measured is kept: ./inv rerun --resume {run_dir} continues it."
-        return Outcome(1, f"The agent failed: {why}. {kept}")
+        if status < 0:
+            return Outcome(KILLED, f"The agent was killed by signal {-status}. {kept}")
+        return Outcome(1, f"The agent failed: {_last_line(complaint).rstrip('.')}. {kept}")
 
     def _argv(self, *arguments: str) -> list[str]:
         # -I: nothing of the user's environment reaches the agent; -S and -B keep it small and leave no files.

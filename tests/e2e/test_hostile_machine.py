@@ -174,15 +174,15 @@ def test_a_run_goes_on_when_nobody_reads_its_progress(short: Cli) -> None:
     assert list(short.directory.rglob("rerig-scratch-*")) == []
 
 
-def test_a_killed_agent_is_said_and_what_it_measured_can_be_built(short: Cli, model: Path) -> None:
+def test_a_killed_agent_is_said_and_what_it_measured_is_built(short: Cli, model: Path) -> None:
     process = started(short, "--size", "512M")
     (journal,) = short.directory.glob("runs/*/journal.jsonl")
     os.kill(json.loads(journal.read_text().splitlines()[0])["pid"], signal.SIGKILL)
     _out, errors = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert "killed by signal 9" in errors
+    assert process.returncode == 75
+    assert "The agent was killed by signal 9. What it had measured is kept: ./inv rerun --resume runs/" in errors
+    assert only_result(short.directory)["run"]["stopped_by"] == "killed"
     short.run("results.rebuild", str(journal.parent))
-    assert only_result(short.directory)["run"]["stopped_by"] == "error"
 
 
 def test_a_deleted_current_directory_is_one_sentence(short: Cli) -> None:

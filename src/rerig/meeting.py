@@ -1,0 +1,114 @@
+"""Machines that are connected and ready: each host's agent, with sudo's password asked once for all of them."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rerig.errors import UserError
+from rerig.hosts import Host, find_hosts
+from rerig.remote.agent import RemoteAgent
+from rerig.remote.steady import SteadyShell
+from rerig.runner import LocalAgent
+from rerig.side_by_side import run_side_by_side
+from rerig.text import printable
+
+if TYPE_CHECKING:
+    from fabric import Connection
+
+    from rerig.remote.shell import Shell
+    from rerig.remote.sudo import Sudo
+
+
+@dataclass
+class Met:
+    """The machines that can be worked with, and why the others can't, both by name in the order asked."""
+
+    machines: dict[str, LocalAgent | RemoteAgent] = field(default_factory=dict)
+    failures: dict[str, UserError] = field(default_factory=dict)
+
+
+class Door:
+    """Opens shells on one host; a new one closes the connection before. ``sudo`` is set once it was asked for."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.sudo: Sudo | None = None
+        self._unused: Connection | None = None
+        self._used: Connection | None = None
+
+    def connect(self) -> Connection:
+        """A connection, which the next shell will use. Raises UserError."""
+        if self._unused is None:
+            from rerig.remote.connection import open_connection
+
+            self._unused = open_connection(self.host)
+        return self._unused
+
+    def __call__(self) -> Shell:
+        """A shell over a connection that no shell has used."""
+        from rerig.remote.shell import SshShell
+
+        if self._used is not None:
+            with contextlib.suppress(Exception):  # it is dead, as a rule
+                self._used.close()
+        self._used, self._unused = self.connect(), None
+        return SshShell(self._used, self.sudo)
+
+
+def hosts_of(words: list[str], inventory: str, sudo: bool) -> list[Host]:
+    """The hosts that the user means; ``sudo`` makes root of the agent on every other machine. Raises UserError."""
+    hosts = find_hosts(words, inventory or None)
+    if sudo and all(host.local for host in hosts):
+        raise UserError("--sudo is for other machines; to be root on this one, start ./inv with sudo.", 2)
+    return [host if host.local else replace(host, sudo=host.sudo or sudo) for host in hosts]
+
+
+def meet(hosts: list[Host], local: LocalAgent, out: Path) -> Met:
+    """Connect to all of them at once and become root where that is wanted; one that fails stops no other."""
+    doors = {host.name: Door(host) for host in hosts if not host.local}
+    connections = run_side_by_side(doors, Door.connect)
+    failures = {name: answer for name, answer in connections.items() if isinstance(answer, UserError)}
+    _become_root([door for name, door in doors.items() if door.host.sudo and name not in failures], failures)
+    met = Met(failures={host.name: failures[host.name] for host in hosts if host.name in failures})
+    for host in hosts:
+        if host.local:
+            met.machines[host.name] = local
+        elif host.name not in failures:
+            met.machines[host.name] = RemoteAgent(host, SteadyShell(doors[host.name]), local.built(), out)
+    return met
+
+
+def _become_root(doors: list[Door], failures: dict[str, UserError]) -> None:
+    if not doors:
+        return
+    from rerig.remote.sudo import ask_sudo
+
+    ask = _AskOnce([door.host.name for door in doors])
+    for door in doors:
+        try:
+            (door.sudo,) = ask_sudo([door.connect()], ask)
+        except UserError as error:
+            failures[door.host.name] = error
+
+
+class _AskOnce:
+    """Asks for the password when the first machine wants one; the prompt names all that may get to see it."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._prompt = f"sudo password on {', '.join(map(printable, names))}: "
+        self._answer: str | UserError | None = None
+
+    def __call__(self, _prompt: str) -> str:
+        from rerig.remote.sudo import _ask_terminal
+
+        if self._answer is None:
+            try:
+                self._answer = _ask_terminal(self._prompt)
+            except UserError as error:
+                self._answer = error
+        if isinstance(self._answer, UserError):
+            raise self._answer
+        return self._answer
