@@ -6,7 +6,8 @@ import hashlib
 import json
 from typing import Any
 
-from rerig.rundir import RawFile, RawRepeat
+from rerig.rundir import RawFile, RawRepeat, RawRun
+from rerig.sessions import RawSession
 
 GIB = 2**30
 
@@ -172,3 +173,97 @@ def fio_case(repeats: int = 3, **identity: Any) -> dict[str, Any]:
         "extent": "one_pass",
         "parameters": {"span_bytes": GIB, "runtime_limit_s": 8, "evict": False},
     }
+
+
+def start(at: str = "10:00:00", session: int = 1, **changes: Any) -> dict[str, Any]:
+    """A ``run-start``; ``at`` is a time of the day."""
+    return {
+        "event": "run-start",
+        "at": f"2026-03-01T{at}.000Z",
+        "monotonic_s": 1000.0,
+        "session": session,
+        "agent_sha256": "b" * 64,
+        "boot_id": "one",
+        "tools": {"dd": {"version": "coreutils 9.1"}, "fio": {"version": "3.33", "engines": ["io_uring"]}},
+        **changes,
+    }
+
+
+def end(at: str = "10:01:00", stopped_by: str | None = None, **changes: Any) -> dict[str, Any]:
+    """A ``run-end``."""
+    return {
+        "event": "run-end",
+        "at": f"2026-03-01T{at}.000Z",
+        "monotonic_s": 1060.0,
+        "stopped_by": stopped_by,
+        **changes,
+    }
+
+
+def case_events(case_id: str, *numbers: int, done: bool = True, at: str = "10:00:30") -> list[dict[str, Any]]:
+    """What a session journals of a case whose repeats ``numbers`` it ran; not ``done``: it was cut off after them."""
+    events: list[dict[str, Any]] = [{"event": "case-start", "case": case_id}]
+    for number in numbers:
+        events.append({"event": "repeat-start", "case": case_id, "number": number})
+        events.append({"event": "repeat-done", "case": case_id, "number": number, "exit_status": 0})
+    events += [{"event": "case-done", "case": case_id}] if done else []
+    return [{**event, "at": f"2026-03-01T{at}.000Z"} for event in events]
+
+
+def target_evidence(**changes: Any) -> dict[str, Any]:
+    """As much of a target's evidence as the builder itself reads; its judge has tests of its own."""
+    mount = {"fs_type": "ext4", "source": "/dev/sda1", "mount_point": "/data", "root": "/"}
+    return {
+        "path": "/data/m.gguf",
+        "size_bytes": GIB,
+        "modified_ns": 1772359200000000000,
+        "read_ahead_kb": 128,
+        "mount": mount,
+        "data_mounts": [],
+        "block_chain": [{"name": "sda1"}, {"name": "sda"}],
+        "network": None,
+        **changes,
+    }
+
+
+def session(events: list[dict[str, Any]], number: int = 1, **changes: Any) -> RawSession:
+    """A session on a quiet machine whose one target is a plain file."""
+    parts: dict[str, Any] = {
+        "targets": {"t1": target_evidence()},
+        "conditions_before": {"boot_id": "one", "loadavg": "0.10 0.1 0.1 1/100 1\n"},
+        "conditions_after": {"boot_id": "one", "loadavg": "1.10 0.1 0.1 1/100 1\n"},
+    }
+    return RawSession(number=number, events=events, **{**parts, **changes})
+
+
+def raw_run(
+    cases: list[dict[str, Any]], repeats: dict[str, list[RawRepeat]], sessions: list[RawSession] | None = None
+) -> RawRun:
+    """A run of one file of the user's, in one session that came to its end unless others are given."""
+    plan = {
+        "format": "rerig-plan",
+        "format_number": 1,
+        "run_id": "20260301T100000Z-abc123",
+        "suite": {"name": "storage", "version": "1.0", "sha256": "a" * 64},
+        "agent": {"version": "0.1.0", "sha256": "b" * 64},
+        "labels": {"nas": "4-bay, 10GbE"},
+        "targets": [{"id": "t1", "label": "m.gguf", "origin": "user", "path": "/data/m.gguf"}],
+        "cases": cases,
+    }
+    sessions = [session([start(), end()])] if sessions is None else sessions
+    return RawRun(plan=plan, sessions=sessions, repeats=repeats, files=[raw_file("plan.json", "{}")])
+
+
+SECTORS = GIB // 512
+
+
+def good_dd(number: int, seconds: float = 2.5, **changes: Any) -> RawRepeat:
+    """A repeat of dd over 1 GiB whose bytes the disk counted."""
+    what = record(snapshot(), snapshot(reads=8192, sectors=SECTORS, ticks_ms=2000), **changes)
+    return raw_repeat(number, what, stdout="", stderr=dd_text(GIB, seconds))
+
+
+def good_fio(number: int, seconds: float = 4.0, level: str = "4", ticks_ms: int = 16000, **changes: Any) -> RawRepeat:
+    """A repeat of fio over 1 GiB at the asked depth."""
+    what = record(snapshot(), snapshot(reads=16384, sectors=SECTORS, ticks_ms=ticks_ms))
+    return raw_repeat(number, what, stdout="", stderr="", fio=fio_text(16384, 65536, seconds, level, **changes))

@@ -8,95 +8,78 @@ from typing import Any
 from rerig import VERSION, doubts
 from rerig.build_repeat import build_repeat
 from rerig.doubts import issue, judge
-from rerig.machine import machine_issues
+from rerig.judged import OTHER_MEDIUM, JudgedRun, reason_of
+from rerig.machine import Look, machine_issues
 from rerig.rundir import RawRun
+from rerig.schema import fits
+from rerig.session_doubts import SeenTarget, agent_issues, target_issues, tool_version
+from rerig.sessions import RawSession, describe_sessions, last_reason
 from rerig_agent.conditions import summarize
-from rerig_agent.judge.classify import classify
-from rerig_agent.judge.known_evidence import shown_name
 
 FORMAT = "rerig-result"
 FORMAT_VERSION = "1.0"
 
 
 def build_result(run: RawRun) -> dict[str, Any]:
-    """The result-1.0 document of ``run``; whatever was not measured is there with its reason."""
+    """The result-1.0 document of ``run``; whatever was not measured is there with its reason.
+
+    Whatever the journal says, the document is a valid one: what can't be read from it is null or "unknown".
+    """
     plan = run.plan
-    start = _last_event(run, "run-start") or {}
-    end = _last_event(run, "run-end")
-    before = None if run.conditions_before is None else summarize(run.conditions_before)
-    after = None if run.conditions_after is None else summarize(run.conditions_after)
-    stopped_by = "error" if end is None else end["stopped_by"]
-    classified = {target["id"]: _classified(run, target["id"]) for target in plan["targets"]}
-    cases = [_build_case(run, case, classified[case["target"]]) for case in plan["cases"]]
-    complete = stopped_by is None and all(case["status"] != "not_run" for case in cases)
+    judged = JudgedRun(run)
+    sessions = describe_sessions(run.sessions)
+    finished_at, stopped_by = sessions[-1]["ended_at"], sessions[-1]["stopped_by"]
+    cases = [_build_case(judged, case) for case in plan["cases"]]
+    ended = stopped_by is None and finished_at is not None
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "run": {
             "id": plan["run_id"],
-            "started_at": start.get("at"),
-            "finished_at": None if end is None else end["at"],
-            "complete": complete,
+            "started_at": sessions[0]["started_at"],
+            "finished_at": finished_at,
+            "complete": ended and all(case["status"] != "not_run" for case in cases),
             "stopped_by": stopped_by,
+            "sessions": sessions,
         },
         "suite": plan["suite"],
         "agent": plan["agent"],
         "builder": {"version": VERSION},
         "labels": plan["labels"],
-        "machine": {"before": before, "after": after, "tools": _tools(start, before)},
-        "targets": [_build_target(run, target, classified[target["id"]]) for target in plan["targets"]],
+        "machine": {
+            "before": _summary(run.sessions[0].conditions_before),
+            "after": _summary(run.sessions[-1].conditions_after),
+            "tools": _tools(judged.measuring_sessions()[-1]),
+        },
+        "targets": [_build_target(judged, target) for target in plan["targets"]],
         "cases": cases,
-        "validity": _run_validity(run, cases, before, after, stopped_by),
+        "validity": _run_validity(judged, cases, sessions),
         "raw": {"files": [{"name": file.name, "sha256": file.sha256} for file in run.files]},
     }
 
 
-def _last_event(run: RawRun, name: str) -> dict[str, Any] | None:
-    return next((event for event in reversed(run.events) if event["event"] == name), None)
+def _summary(conditions: dict[str, Any] | None) -> dict[str, Any] | None:
+    return None if conditions is None else summarize(conditions)
 
 
-def _tools(start: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
-    tools = start.get("tools") or {}
+def _tools(session: RawSession) -> dict[str, Any]:
+    versions = {tool: tool_version(session, tool) for tool in ("dd", "fio")}
+    before = _summary(session.conditions_before)
     return {
-        "dd": (tools.get("dd") or {}).get("version"),
-        "fio": (tools.get("fio") or {}).get("version"),
-        "python": None if before is None else before.get("python"),
+        **{
+            tool: version if fits(version, f"result-1.0.schema.json#/$defs/{tool}_version_or_null") else "unknown"
+            for tool, version in versions.items()
+        },
+        "python": None if before is None else before["python"],
     }
 
 
-def _classified(run: RawRun, target_id: str) -> dict[str, Any] | None:
-    evidence = run.targets.get(target_id)
-    return None if evidence is None else classify(evidence)
-
-
-def _refusal(run: RawRun, target_id: str) -> dict[str, str] | None:
-    """Why the target was not measured at all; one that stopped answering later was measured until then."""
-    for event in run.events:
-        if event["event"] == "target-refused" and event["target"] == target_id and event["code"] != "hung_later":
-            return _reason(run, target_id, event)
-    return None
-
-
-def _reason(run: RawRun, target_id: str, event: dict[str, Any]) -> dict[str, str]:
-    """Code and sentence of an event, without the file's name: a name may look like an address or a path."""
-    sentence = event["sentence"]
-    path = (run.targets.get(target_id) or {}).get("path")
-    if path is not None:
-        sentence = sentence.replace(shown_name(path), "The file", 1)
-    return {"code": event["code"], "sentence": sentence}
-
-
-def _build_target(run: RawRun, target: dict[str, Any], classified: dict[str, Any] | None) -> dict[str, Any]:
+def _build_target(judged: JudgedRun, target: dict[str, Any]) -> dict[str, Any]:
     block = {"id": target["id"], "label": target["label"], "origin": target["origin"]}
-    refusal = _refusal(run, target["id"])
-    if refusal is not None:
-        return {**block, "refusal": refusal}
-    if classified is None:
-        return {
-            **block,
-            "refusal": {"code": "not_reached", "sentence": "The run stopped before it looked at this file."},
-        }
-    evidence = run.targets[target["id"]]
+    seen = judged.of_target(target["id"])
+    if not isinstance(seen, SeenTarget):
+        return {**block, "refusal": seen}
+    evidence, classified = seen.evidence, seen.classified
     proof = classified["proof"]
     return {
         **block,
@@ -112,17 +95,17 @@ def _build_target(run: RawRun, target: dict[str, Any], classified: dict[str, Any
     }
 
 
-def _build_case(run: RawRun, case: dict[str, Any], classified: dict[str, Any] | None) -> dict[str, Any]:
-    raw_repeats = run.repeats[case["id"]]
+def _build_case(judged: JudgedRun, case: dict[str, Any]) -> dict[str, Any]:
     repeats, issues = [], []
-    interface = ((run.targets.get(case["target"]) or {}).get("network") or {}).get("interface")
-    if classified is not None:
-        for raw in raw_repeats:
-            block, found = build_repeat(case, raw, classified, interface)
+    seen = judged.of_case(case)
+    if seen is not None:
+        interface = (seen.evidence.get("network") or {}).get("interface")
+        for raw in judged.run.repeats[case["id"]]:
+            block, found = build_repeat(case, raw, seen.classified, interface)
             repeats.append(block)
             issues += found
     good = [repeat for repeat in repeats if repeat["bandwidth_bytes_per_s"] is not None]
-    status, reason = _status(run, case, good, issues)
+    status, reason = _status(judged, case, good, issues)
     issues += _case_issues(case, repeats, good)
     return {
         "id": case["id"],
@@ -137,17 +120,21 @@ def _build_case(run: RawRun, case: dict[str, Any], classified: dict[str, Any] | 
 
 
 def _status(
-    run: RawRun, case: dict[str, Any], good: list[dict[str, Any]], issues: list[dict[str, Any]]
+    judged: JudgedRun, case: dict[str, Any], good: list[dict[str, Any]], issues: list[dict[str, Any]]
 ) -> tuple[str, dict[str, str] | None]:
     if good:
         return "measured", None
-    for event in run.events:
-        if event.get("case") == case["id"] and event["event"] in ("case-skipped", "case-failed"):
-            status = "skipped" if event["event"] == "case-skipped" else "failed"
-            return status, _reason(run, case["target"], event)
     fault = next((found for found in issues if doubts.KINDS[found["code"]].fault), None)
+    last = last_reason(judged.run.sessions, case["id"])
+    # A case that left repeats was not skipped, whatever came after them.
+    if last is not None and (last[1]["event"] == "case-failed" or fault is None):
+        session, event = last
+        status = "skipped" if event["event"] == "case-skipped" else "failed"
+        return status, reason_of(session, case["target"], event)
     if fault is not None:
         return "failed", {"code": fault["code"], "sentence": f"No repeat gave a figure: {fault['what']}."}
+    if judged.run.repeats[case["id"]] and judged.moved(case):
+        return "failed", OTHER_MEDIUM
     return "not_run", {"code": "not_run", "sentence": "The run stopped before this case."}
 
 
@@ -177,14 +164,12 @@ def _extent(case: dict[str, Any], good: list[dict[str, Any]]) -> str:
     return str(case["extent"])
 
 
-def _run_validity(
-    run: RawRun,
-    cases: list[dict[str, Any]],
-    before: dict[str, Any] | None,
-    after: dict[str, Any] | None,
-    stopped_by: str | None,
-) -> dict[str, Any]:
-    issues = machine_issues(run.conditions_before, run.conditions_after, before, after)
+def _run_validity(judged: JudgedRun, cases: list[dict[str, Any]], sessions: list[dict[str, Any]]) -> dict[str, Any]:
+    measuring = judged.measuring_sessions()
+    issues = machine_issues(_looks(measuring, sessions), len(sessions)) + agent_issues(measuring)
+    for target in judged.run.plan["targets"]:
+        issues += target_issues(target, judged.that_measured(target["id"]))
+    stopped_by = sessions[-1]["stopped_by"]
     if stopped_by is not None:
         issues.append(issue("stopped_early", "the run was stopped before its end", None, stopped_by))
     measured = any(case["status"] == "measured" for case in cases)
@@ -196,3 +181,17 @@ def _run_validity(
     elif block["verdict"] == "valid" and any(verdict != "valid" for verdict in verdicts):
         block["verdict"] = "doubtful"
     return block
+
+
+def _looks(measuring: list[RawSession], sessions: list[dict[str, Any]]) -> list[Look]:
+    """The machine before and after each session that measured; the journal knows the boot too."""
+    gaps = {block["number"]: block["gap_before_s"] for block in sessions}
+    looks = []
+    for session in measuring:
+        before, after, boot = session.conditions_before, session.conditions_after, session.start.get("boot_id")
+        known = {"boot_id": boot} if isinstance(boot, str) else {}
+        if before is not None:
+            looks.append(Look(session.number, "before", {**known, **before}, summarize(before), gaps[session.number]))
+        if after is not None:
+            looks.append(Look(session.number, "after", {**known, **after}, summarize(after)))
+    return looks

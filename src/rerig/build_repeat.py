@@ -48,6 +48,11 @@ def build_repeat(
             issues += depth_issues(case["identity"]["queue_depth"], fio, number)
         issues += _reading_issues(case, reading, proof, classified, number)
     issues += _residency_issues(case, record, number)
+    read_ahead_kb = _read_ahead_kb(record)
+    asked_kb = case["identity"].get("read_ahead_kb", read_ahead_kb)
+    if reading is not None and read_ahead_kb != asked_kb:
+        what = "the kernel read ahead by another amount than was asked"
+        issues.append(issue("read_ahead_off", what, asked_kb, read_ahead_kb, number))
     block = {
         "number": number,
         "started_at": record["started_at"],
@@ -63,6 +68,7 @@ def build_repeat(
         "network_received_bytes": _received_bytes(record, interface),
         "resident_before": _fraction(record["residency_before"]),
         "resident_after": _fraction(record["residency_after"]),
+        "read_ahead_kb": read_ahead_kb,
         "fio": fio,
         "raw": {role: {"name": file.name, "sha256": file.sha256} for role, file in sorted(raw.files.items())},
     }
@@ -192,6 +198,12 @@ def _fraction(residency: dict[str, Any]) -> float | None:
         return None
     share = float(residency["resident_bytes"]) / float(residency["file_bytes"])
     return round(min(1.0, share), 6)
+
+
+def _read_ahead_kb(record: dict[str, Any]) -> int | None:
+    """The read-ahead that was in force for this repeat, where the agent set and read it."""
+    value = record.get("read_ahead_kb")
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _process_read_bytes(record: dict[str, Any]) -> int | None:

@@ -32,6 +32,7 @@ WORDS = {
     "pattern": "pattern",
     "queue_depth": "queue depth",
     "engine": "fio engine",
+    "read_ahead_kb": "read-ahead",
 }
 MEDIUM_WORDS = {"block": "local disk", "network": "network", "host_share": "host-share", "other": "other"}
 _MISSING = "missing"
@@ -77,8 +78,8 @@ class ClaimRow:
             return f"published figure too loose to decide (ratio {self.ratio:.3g})"
         if self.verdict == "unlike":
             parts = (
-                f"{WORDS.get(found.parameter, found.parameter)} {_shown(found.here)} here, "
-                f"{_shown(found.published)} published"
+                f"{WORDS.get(found.parameter, found.parameter)} {_shown(found.here, found.parameter)} here, "
+                f"{_shown(found.published, found.parameter)} published"
                 for found in self.differences
             )
             return "unlike, not compared: " + "; ".join(parts)
@@ -269,7 +270,10 @@ def _percent(share: float) -> str:
     return f"{share * 100:+.{1 if abs(share) < 1 else 0}f} %"
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, parameter: str = "") -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    if parameter == "read_ahead_kb" and value == _MISSING:  # in an identity only where it was set
+        return "not set"
+    unit = " KiB" if parameter == "read_ahead_kb" else ""
+    return f"{value:,}{unit}" if isinstance(value, int) else str(value)

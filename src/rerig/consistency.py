@@ -5,11 +5,12 @@ Pure. Every function takes a document that its schema has passed and yields (pat
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
 from typing import Any
 
 from rerig.doubts import CACHE_RATIO, EXTRA_RATIO
+from rerig.instants import read_instant, seconds_between
 from rerig.proof import PAGE_SLACK_BYTES
 from rerig_agent.judge.conditions_summary import public_kernel_release
 
@@ -19,6 +20,8 @@ Document = dict[str, Any]
 
 # A bandwidth is bytes over seconds by definition; 0.1 % leaves room for a rounded figure only.
 RATE_TOLERANCE = 0.001
+# A gap is kept to a millisecond.
+GAP_TOLERANCE_S = 0.0011
 # A ratio is kept to six decimals.
 RATIO_TOLERANCE = 1e-6
 # The issue that each verdict of the proof brings along.
@@ -58,9 +61,7 @@ def _in_result(result: Document) -> Iterator[Contradiction]:
 
 
 def _in_run(result: Document) -> Iterator[Contradiction]:
-    started, finished = _moment(result["run"]["started_at"]), _moment(result["run"]["finished_at"])
-    if started is not None and finished is not None and finished < started:
-        yield ("run", "finished_at"), f"{result['run']['finished_at']!r} is before started_at"
+    yield from _in_sessions(result["run"])
     for when in ("before", "after"):
         release = (result["machine"][when] or {}).get("kernel_release")
         if release is not None and public_kernel_release(release) != release:
@@ -73,16 +74,28 @@ def _in_run(result: Document) -> Iterator[Contradiction]:
                 yield ("validity", "verdict"), f"a run with a case that is {verdict} ({case['id']}) is not valid"
 
 
-def _moment(instant: str | None) -> tuple[datetime, str] | None:
-    """A comparable form of an instant of the schema (UTC, microseconds); None for none and for a 31st of June."""
-    if instant is None:
-        return None
-    try:
-        second = datetime.strptime(instant[:19], "%Y-%m-%dT%H:%M:%S")
-    except ValueError:
-        return None
-    fraction = instant[19:].partition(".")[2].removesuffix("Z").removesuffix("+00:00")
-    return second, fraction.ljust(6, "0")
+def _in_sessions(run: Document) -> Iterator[Contradiction]:
+    """The run starts with its first session and ends with its last; a clock may have been set in between only."""
+    sessions, path = run["sessions"], ("run", "sessions")
+    ends = {"started_at": (0, "started_at"), "finished_at": (-1, "ended_at"), "stopped_by": (-1, "stopped_by")}
+    for key, (place, theirs) in ends.items():
+        if run[key] != sessions[place][theirs]:
+            which = "first" if place == 0 else "last"
+            yield ("run", key), f"{run[key]!r} is not {theirs} of the {which} session ({sessions[place][theirs]!r})"
+    if sessions[0]["gap_before_s"] is not None:
+        yield (*path, 0, "gap_before_s"), "nothing comes before the first session"
+    for index, session in enumerate(sessions):
+        if session["number"] != index + 1:
+            yield (*path, index, "number"), f"{session['number']} does not follow {index}"
+        lasted_s = seconds_between(read_instant(session["started_at"]), read_instant(session["ended_at"]))
+        if lasted_s is not None and lasted_s < 0:
+            yield (*path, index, "ended_at"), f"{session['ended_at']!r} is before started_at"
+        if session["stopped_by"] == "killed" and session["ended_at"] is not None:
+            yield (*path, index, "ended_at"), "a session that was killed has no end of its own"
+    for index, (first, second) in enumerate(itertools.pairwise(sessions), start=1):
+        gap_s = seconds_between(read_instant(first["ended_at"]), read_instant(second["started_at"]))
+        if None not in (gap_s, second["gap_before_s"]) and abs(gap_s - second["gap_before_s"]) > GAP_TOLERANCE_S:
+            yield (*path, index, "gap_before_s"), f"{second['gap_before_s']} is not the time in between ({gap_s})"
 
 
 def _in_case(case: Document, target: Document | None, path: Path) -> Iterator[Contradiction]:
@@ -179,6 +192,8 @@ def _expected_codes(case: Document, repeat: Document) -> Iterator[str]:
         yield code
     if case["identity"]["kind"] != "fio_read" and repeat["bytes"] < repeat["asked_bytes"]:
         yield "short_read"
+    if case["identity"].get("read_ahead_kb", repeat["read_ahead_kb"]) != repeat["read_ahead_kb"]:
+        yield "read_ahead_off"
 
 
 def _in_published(published: Document) -> Iterator[Contradiction]:
@@ -206,6 +221,9 @@ def _in_figure(figure: Document, last_digit: float, path: Path) -> Iterator[Cont
 def _in_suite(suite: Document) -> Iterator[Contradiction]:
     yield from _repeated(suite["cases"], "name", ("cases",))
     for index, case in enumerate(suite["cases"]):
+        if "read_ahead_kb" in case and case["direct"]:
+            reason = "direct reads bypass the page cache and with it the read-ahead: set direct to false"
+            yield ("cases", index, "read_ahead_kb"), reason
         for medium, size in case.get("read_bytes", {}).items():
             if size % case["block_bytes"]:
                 reason = f"{size} is not a whole number of blocks of {case['block_bytes']} bytes"

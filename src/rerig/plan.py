@@ -167,7 +167,9 @@ def _plan_dd(
 ) -> dict[str, Any]:
     wanted = suite_case["read_bytes"]
     asked = wanted.get(target.classified["medium"], wanted["default"])
-    return _plan_dd_extent(suite_case, target, tools, options, asked, {})
+    # Only where the suite sets it: a case that leaves the machine's own read-ahead alone keeps the identity it had.
+    read_ahead = {key: suite_case[key] for key in ("read_ahead_kb",) if key in suite_case}
+    return _plan_dd_extent(suite_case, target, tools, options, asked, read_ahead, read_ahead)
 
 
 def _plan_reread(
@@ -188,6 +190,7 @@ def _plan_dd_extent(
     options: PlanOptions,
     asked: int,
     parameters: dict[str, Any],
+    identity: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """A whole file of any size, or whole blocks of a larger one: a cut inside the last block is EINVAL."""
     block_bytes = suite_case["block_bytes"]
@@ -199,7 +202,7 @@ def _plan_dd_extent(
     return _case(
         suite_case,
         target,
-        {"read_bytes": read_bytes},
+        {"read_bytes": read_bytes, **(identity or {})},
         options,
         extent=extent,
         parameters=parameters,

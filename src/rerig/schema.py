@@ -22,6 +22,7 @@ from rerig.text import bounded, printable
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import ValidationError
+    from referencing import Registry
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
 FORMATS = {"rerig-result": "result", "rerig-published": "published", "rerig-suite": "suite"}
@@ -157,6 +158,14 @@ def validate_or_raise(document: dict[str, Any], name: str = "the document") -> N
         raise UserError(f"{name} is not valid: {errors[0]}{more}.")
 
 
+def fits(value: object, definition: str) -> bool:
+    """Whether ``value`` is what ``definition`` describes, such as ``common-1.0.schema.json#/$defs/sentence``.
+
+    For a builder that has to leave out what a document may not hold.
+    """
+    return _value_problem(value) is None and _definition(definition).is_valid(value)
+
+
 def _schema_errors(document: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
     kind = FORMATS[document["format"]]
     validator = _validator(f"{kind}-{document['format_version']}.schema.json")
@@ -187,11 +196,23 @@ def _pointer(path: tuple[str | int, ...]) -> str:
 @cache
 def _validator(file_name: str) -> Draft202012Validator:
     from jsonschema import Draft202012Validator
+
+    schemas, registry = _schemas()
+    return Draft202012Validator(schemas[file_name], registry=registry)
+
+
+@cache
+def _definition(reference: str) -> Draft202012Validator:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator({"$ref": reference}, registry=_schemas()[1])
+
+
+def _schemas() -> tuple[dict[str, Any], Registry[Any]]:
     from referencing import Registry, Resource
 
     schemas = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(SCHEMAS.glob("*.schema.json"))]
     # A registry without a retriever: an unknown reference is an error, never a download.
     resources: list[tuple[str, Resource[Any]]] = [(schema["$id"], Resource.from_contents(schema)) for schema in schemas]
     registry: Registry[Any] = Registry().with_resources(resources)
-    by_name = {schema["$id"]: schema for schema in schemas}
-    return Draft202012Validator(by_name[file_name], registry=registry)
+    return {schema["$id"]: schema for schema in schemas}, registry

@@ -47,3 +47,11 @@ def format_seconds(seconds: float) -> str:
         return f"{seconds:.1f} s"
     whole = round(seconds)
     return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60:02d} s"
+
+
+def format_duration(seconds: float) -> str:
+    """A length of time that need not be exact: ``0 s``, ``45 s``, ``3 min``, ``2 h``, ``5 days``."""
+    for unit, length_s in (("days", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 1.5 * length_s:
+            return f"{seconds / length_s:.0f} {unit}"
+    return f"{seconds:.0f} s"

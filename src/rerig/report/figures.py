@@ -35,6 +35,8 @@ def case_name(*cases: dict[str, Any]) -> str:
     cache = "" if identity["direct"] else ", page cache allowed"
     if identity["evict"]:
         cache += ", evicted first"
+    if "read_ahead_kb" in identity:
+        cache += f", read-ahead {identity['read_ahead_kb']:,} KiB"
     if identity["kind"] == "fio_read":
         depth = f"QD{identity['queue_depth']}"
         return f"{identity['pattern']} {block}, {depth} (fio, {identity['engine']}{cache})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from pathlib import Path
@@ -11,6 +12,10 @@ from rerig.doubts import KINDS
 from rerig.report.figures import case_name, mean_rate, rate_text, target_text
 from rerig.report.published_column import PublishedColumn
 from rerig.report.terminal import plain_table, print_lines
+from rerig.sizes import format_duration
+
+MOST_PAUSES = 4  # more are no line that anyone reads
+ENDS = {None: "", "signal": " (stopped)", "error": " (failed)", "killed": " (killed)"}
 
 
 def print_run(path: Path, as_json: bool, quiet: bool) -> None:
@@ -32,11 +37,26 @@ def print_result(result: dict[str, Any]) -> None:
     print_lines([f"{result['suite']['name']} {result['suite']['version']}, run {result['run']['id']}", ""])
     print_lines([target_text(target) for target in result["targets"]])
     print_lines([f"{key}: {text}" for key, text in result["labels"].items()])
+    print_lines(sessions_lines(result["run"]["sessions"]))
     measured = [target for target in result["targets"] if "refusal" not in target]
     if measured and result["cases"]:
         _print_table(result, measured)
     _print_reasons(result)
     _print_doubts(result)
+
+
+def sessions_lines(sessions: list[dict[str, Any]]) -> list[str]:
+    """One line about a run that was resumed: how often, and how long it stood still; none for a run in one go."""
+    if len(sessions) == 1:
+        return []
+    pauses = []
+    for before, after in itertools.pairwise(sessions):
+        gap_s, why = after["gap_before_s"], ENDS[before["stopped_by"]]
+        length = "an unknown time" if gap_s is None else format_duration(gap_s)
+        pauses.append(f"for {length} after session {before['number']}{why}")
+    if len(pauses) > MOST_PAUSES:
+        pauses = [f"{len(pauses)} times"]
+    return [f"Measured in {len(sessions)} sessions; the run stood still {', '.join(pauses)}."]
 
 
 def _print_table(result: dict[str, Any], targets: list[dict[str, Any]]) -> None:

@@ -187,7 +187,9 @@ def identities(draw: st.DrawFn, medium: str) -> Document:
         "block_bytes": block_bytes,
     }
     if kind != "fio_read":
-        return {**start, "read_bytes": draw(SIZES)}
+        may_read_ahead = kind == "dd_read" and not start["direct"] and draw(st.booleans())
+        read_ahead = {"read_ahead_kb": draw(st.integers(0, 2**20))} if may_read_ahead else {}
+        return {**start, "read_bytes": draw(SIZES), **read_ahead}
     return {
         **start,
         "pattern": draw(st.sampled_from(["random", "sequential"])),
@@ -222,7 +224,8 @@ def doubts(repeat: Document) -> list[Document]:
 
 
 @st.composite
-def repeats(draw: st.DrawFn, case: str, number: int, by_fio: bool) -> Document:
+def repeats(draw: st.DrawFn, case: str, number: int, identity: Document) -> Document:
+    by_fio = identity["kind"] == "fio_read"
     figure = draw(st.integers(0, 5)) > 0
     # Rates from 1 B/s to 1 TB/s, whose bytes a document holds exactly.
     size, duration_s = draw(st.integers(10**6, 10**12)), draw(st.floats(1.0, 1e6))
@@ -253,6 +256,7 @@ def repeats(draw: st.DrawFn, case: str, number: int, by_fio: bool) -> Document:
         "network_received_bytes": draw(maybe(COUNTS)),
         "resident_before": draw(maybe(SHARES)),
         "resident_after": draw(maybe(SHARES)),
+        "read_ahead_kb": identity.get("read_ahead_kb"),
         "fio": fio if by_fio and figure else None,
         "raw": {role: draw(raw_files(f"cases/{case}/r{number}/{name}")) for role, name in roles.items()},
     }
@@ -265,7 +269,7 @@ def cases(draw: st.DrawFn, number: int, target: Document) -> Document:
     status = "skipped" if "refusal" in target else draw(st.sampled_from(["measured", "skipped", "failed", "not_run"]))
     count = {"measured": draw(st.integers(1, 4)), "failed": draw(st.integers(0, 2))}.get(status, 0)
     numbers = range(1, count + 1)
-    found = [draw(repeats(case_id, repeat, identity["kind"] == "fio_read")) for repeat in numbers]
+    found = [draw(repeats(case_id, repeat, identity)) for repeat in numbers]
     issues = [issue for repeat in found for issue in doubts(repeat)]
     if found and draw(st.booleans()):
         issues += draw(st.lists(ISSUES, min_size=1, max_size=3))
@@ -283,13 +287,35 @@ def cases(draw: st.DrawFn, number: int, target: Document) -> Document:
 
 
 @st.composite
+def sessions(draw: st.DrawFn, complete: bool) -> list[Document]:
+    """The sessions of a run; times are known or not, and a gap is known where nothing contradicts it."""
+    count = draw(st.integers(1, 3))
+    found: list[Document] = []
+    for number in range(1, count + 1):
+        # From one list, so that a session ends where it started at the earliest.
+        started, ended = sorted(draw(st.lists(INSTANTS, min_size=2, max_size=2)))
+        ends = number == count and complete
+        stopped_by = None if ends else draw(st.sampled_from([None, "signal", "error", "killed"]))
+        after_killed = bool(found) and found[-1]["ended_at"] is None
+        found.append(
+            {
+                "number": number,
+                "started_at": draw(maybe(st.just(started))),
+                "ended_at": None if stopped_by == "killed" else ended if ends else draw(maybe(st.just(ended))),
+                "stopped_by": stopped_by,
+                "gap_before_s": draw(maybe(SECONDS)) if after_killed else None,
+            }
+        )
+    return found
+
+
+@st.composite
 def results(draw: st.DrawFn) -> Document:
     """A whole result document."""
     files = [draw(targets(number)) for number in range(1, draw(st.integers(1, 3)) + 1)]
     measured = [draw(cases(number, draw(st.sampled_from(files)))) for number in range(draw(st.integers(0, 4)))]
     complete = draw(st.booleans())
-    # From one list, so that a run ends where it started at the earliest.
-    started, finished = sorted(draw(st.lists(INSTANTS, min_size=2, max_size=2)))
+    all_sessions = draw(sessions(complete))
     verdicts = ["doubtful", "invalid", "not_measured"]
     if not any(case["validity"]["issues"] for case in measured):
         verdicts.append("valid")
@@ -299,10 +325,11 @@ def results(draw: st.DrawFn) -> Document:
         "format_version": "1.0",
         "run": {
             "id": draw(st.from_regex(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{6}", fullmatch=True)),
-            "started_at": draw(maybe(st.just(started))),
-            "finished_at": finished if complete else draw(maybe(st.just(finished))),
+            "started_at": all_sessions[0]["started_at"],
+            "finished_at": all_sessions[-1]["ended_at"],
             "complete": complete,
-            "stopped_by": None if complete else draw(st.sampled_from([None, "signal", "error"])),
+            "stopped_by": all_sessions[-1]["stopped_by"],
+            "sessions": all_sessions,
         },
         "suite": {"name": "storage", "version": "1.0", "sha256": draw(SHA256)},
         "agent": {"version": "0.1.0", "sha256": draw(SHA256)},

@@ -10,39 +10,27 @@ import pytest
 
 from raw_runs import (
     GIB,
+    SECTORS,
     block_classified,
     dd_case,
     dd_text,
+    end,
     fio_case,
     fio_text,
-    raw_file,
+    good_dd,
+    good_fio,
     raw_repeat,
+    raw_run,
     record,
     residency,
+    session,
     snapshot,
+    start,
 )
-from rerig import build
+from rerig import judged
 from rerig.build import build_result
 from rerig.build_repeat import build_repeat
 from rerig.rundir import RawRun
-
-SECTORS = GIB // 512
-START = {
-    "event": "run-start",
-    "at": "2026-03-01T10:00:00.000Z",
-    "tools": {"dd": {"version": "coreutils 9.1"}, "fio": {"version": "3.33", "engines": ["io_uring"]}},
-}
-END = {"event": "run-end", "at": "2026-03-01T10:01:00.000Z", "stopped_by": None}
-
-
-def good_dd(number: int, seconds: float = 2.5, **changes: Any) -> Any:
-    what = record(snapshot(), snapshot(reads=8192, sectors=SECTORS, ticks_ms=2000), **changes)
-    return raw_repeat(number, what, stdout="", stderr=dd_text(GIB, seconds))
-
-
-def good_fio(number: int, seconds: float = 4.0, level: str = "4", ticks_ms: int = 16000, **changes: Any) -> Any:
-    what = record(snapshot(), snapshot(reads=16384, sectors=SECTORS, ticks_ms=ticks_ms))
-    return raw_repeat(number, what, stdout="", stderr="", fio=fio_text(16384, 65536, seconds, level, **changes))
 
 
 def codes(case: dict[str, Any], raw: Any, classified: dict[str, Any] | None = None) -> list[str]:
@@ -161,32 +149,13 @@ def test_coldness_that_can_not_be_seen_is_a_doubt_of_buffered_reads_only() -> No
 def a_run(
     cases: list[dict[str, Any]], repeats: dict[str, list[Any]], events: list[dict[str, Any]] | None = None
 ) -> RawRun:
-    plan = {
-        "format": "rerig-plan",
-        "format_number": 1,
-        "run_id": "20260301T100000Z-abc123",
-        "suite": {"name": "storage", "version": "1.0", "sha256": "a" * 64},
-        "agent": {"version": "0.1.0", "sha256": "b" * 64},
-        "labels": {"nas": "4-bay, 10GbE"},
-        "targets": [{"id": "t1", "label": "m.gguf", "origin": "user", "path": "/data/m.gguf"}],
-        "cases": cases,
-    }
-    target = {"path": "/data/m.gguf", "size_bytes": GIB, "read_ahead_kb": 128}
-    return RawRun(
-        plan=plan,
-        events=[START, END] if events is None else events,
-        targets={"t1": target},
-        conditions_before={"boot_id": "one", "loadavg": "0.10 0.1 0.1 1/100 1\n"},
-        conditions_after={"boot_id": "one", "loadavg": "1.10 0.1 0.1 1/100 1\n"},
-        repeats=repeats,
-        files=[raw_file("plan.json", "{}")],
-    )
+    return raw_run(cases, repeats, None if events is None else [session(events)])
 
 
 @pytest.fixture(autouse=True)
 def _plain_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """The evidence of these runs is cut short; its judge has tests of its own."""
-    monkeypatch.setattr(build, "classify", lambda _evidence: block_classified())
+    monkeypatch.setattr(judged, "classify", lambda _evidence: block_classified())
 
 
 def only_case(result: dict[str, Any]) -> dict[str, Any]:
@@ -219,7 +188,7 @@ def test_two_repeats_are_too_few_for_a_spread() -> None:
 
 
 def test_a_stopped_run_keeps_what_it_has_and_says_what_is_missing() -> None:
-    events = [START, {**END, "stopped_by": "signal"}]
+    events = [start(), end(stopped_by="signal")]
     cases = [dd_case(), fio_case()]
     result = build_result(a_run(cases, {"dd-8m.t1": [good_dd(1)], "rand-64k-qd4.t1": []}, events))
     assert not result["run"]["complete"]
@@ -231,15 +200,15 @@ def test_a_stopped_run_keeps_what_it_has_and_says_what_is_missing() -> None:
 
 
 def test_a_killed_agent_leaves_a_run_that_says_so() -> None:
-    result = build_result(a_run([dd_case()], {"dd-8m.t1": [good_dd(1)]}, [START]))
-    assert result["run"]["stopped_by"] == "error"
+    result = build_result(a_run([dd_case()], {"dd-8m.t1": [good_dd(1)]}, [start()]))
+    assert result["run"]["stopped_by"] == "killed"
     assert result["run"]["finished_at"] is None
     assert not result["run"]["complete"]
 
 
 def test_a_skipped_case_has_its_reason() -> None:
     skip = {"event": "case-skipped", "case": "rand-64k-qd4.t1", "code": "fio_missing", "sentence": "No fio."}
-    result = build_result(a_run([fio_case()], {"rand-64k-qd4.t1": []}, [START, skip, END]))
+    result = build_result(a_run([fio_case()], {"rand-64k-qd4.t1": []}, [start(), skip, end()]))
     assert only_case(result)["status"] == "skipped"
     assert only_case(result)["reason"] == {"code": "fio_missing", "sentence": "No fio."}
     assert result["run"]["complete"]
@@ -249,7 +218,7 @@ def test_a_skipped_case_has_its_reason() -> None:
 def test_a_refused_target_has_its_reason_without_its_name() -> None:
     sentence = '"m.gguf" lies on tmpfs, which is memory and no disk.'
     refused = {"event": "target-refused", "target": "t1", "code": "ram_file_system", "sentence": sentence}
-    result = build_result(a_run([], {}, [START, refused, END]))
+    result = build_result(a_run([], {}, [start(), refused, end()]))
     assert result["targets"] == [
         {
             "id": "t1",
@@ -285,8 +254,9 @@ def test_one_bad_case_makes_the_run_doubtful_and_only_bad_ones_invalid() -> None
 
 def test_a_reboot_during_the_run_is_a_doubt_and_the_boot_id_is_not_published() -> None:
     run = a_run([dd_case()], {"dd-8m.t1": [good_dd(n) for n in (1, 2, 3)]})
-    assert run.conditions_after is not None
-    run.conditions_after["boot_id"] = "two"
+    conditions = run.sessions[0].conditions_after
+    assert conditions is not None
+    conditions["boot_id"] = "two"
     result = build_result(run)
     assert [found["code"] for found in result["validity"]["issues"]] == ["state_changed"]
     assert "boot_id" not in json.dumps(result)

@@ -97,8 +97,22 @@ def test_a_fio_pass_that_ran_out_of_time_is_no_short_read(result):
     assert validate(result) == []
 
 
+def with_sessions(result, *sessions):
+    """A stopped run of these sessions: (started_at, ended_at, stopped_by, gap_before_s)."""
+    keys = ("started_at", "ended_at", "stopped_by", "gap_before_s")
+    found = [{"number": n, **dict(zip(keys, parts, strict=True))} for n, parts in enumerate(sessions, start=1)]
+    result["run"].update(
+        started_at=found[0]["started_at"],
+        finished_at=found[-1]["ended_at"],
+        stopped_by=found[-1]["stopped_by"],
+        complete=False,
+        sessions=found,
+    )
+    return result
+
+
 @pytest.mark.parametrize(
-    ("started", "finished", "errors"),
+    ("started", "ended", "errors"),
     [
         ("2026-11-30T18:42:00Z", "2026-11-30T18:42:00.000000+00:00", 0),
         ("2026-11-30T18:42:00.5Z", "2026-11-30T18:42:00.45+00:00", 1),
@@ -108,9 +122,39 @@ def test_a_fio_pass_that_ran_out_of_time_is_no_short_read(result):
         (None, "2026-11-30T18:42:00Z", 0),
     ],
 )
-def test_a_run_ends_no_earlier_than_it_starts(result, started, finished, errors):
-    result["run"].update(started_at=started, finished_at=finished)
-    assert len(validate(result)) == errors
+def test_a_session_ends_no_earlier_than_it_starts(result, started, ended, errors):
+    assert len(validate(with_sessions(result, (started, ended, "signal", None)))) == errors
+
+
+@pytest.mark.parametrize(("gap_s", "errors"), [(60.0, 0), (60.001, 0), (60.01, 1), (None, 0), (0, 1)])
+def test_a_gap_is_the_time_between_two_sessions(result, gap_s, errors):
+    first = ("2026-11-30T18:42:00Z", "2026-11-30T18:43:00Z", "signal", None)
+    second = ("2026-11-30T18:44:00Z", None, "killed", gap_s)
+    assert len(validate(with_sessions(result, first, second))) == errors
+
+
+def test_a_clock_may_be_set_back_between_sessions_but_a_gap_is_never_negative(result):
+    first = ("2026-11-30T18:42:00Z", "2026-11-30T18:43:00Z", "signal", None)
+    before_it = ("2026-11-29T18:44:00Z", "2026-11-29T18:45:00Z", "signal")
+    assert validate(with_sessions(result, first, (*before_it, None))) == []
+    (error,) = validate(with_sessions(result, first, (*before_it, -86340.0)))
+    assert error.startswith("/run/sessions/1/gap_before_s: ")
+
+
+def test_a_killed_session_has_no_end_of_its_own(result):
+    (error,) = validate(with_sessions(result, ("2026-11-30T18:42:00Z", "2026-11-30T18:43:00Z", "killed", None)))
+    assert error.startswith("/run/sessions/0/ended_at: ")
+
+
+@pytest.mark.parametrize("read_ahead_kb", [None, 128])
+def test_a_read_ahead_that_was_not_in_force_must_be_named(result, read_ahead_kb):
+    case = result["cases"][0]
+    case["identity"].update(direct=False, read_ahead_kb=4096)
+    for repeat in case["repeats"]:
+        repeat["read_ahead_kb"] = 4096
+    assert validate(result) == []
+    case["repeats"][0]["read_ahead_kb"] = read_ahead_kb
+    assert validate(result) == ["/cases/0/validity/issues: repeat 1 needs an issue 'read_ahead_off'"]
 
 
 @pytest.mark.parametrize("verdict", ["doubtful", "invalid", "not_measured"])

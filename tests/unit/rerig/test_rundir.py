@@ -31,8 +31,10 @@ def a_run(directory: Path) -> Path:
 def test_a_repeat_without_a_record_was_cut_off_and_is_left_out(tmp_path: Path) -> None:
     run = read_run(a_run(tmp_path))
     assert [repeat.number for repeat in run.repeats["dd.t1"]] == [1]
-    assert [event["event"] for event in run.events] == ["run-start"]
-    assert run.conditions_after is None
+    (only,) = run.sessions
+    assert [event["event"] for event in only.events] == ["run-start"]
+    assert only.number == 1
+    assert only.conditions_after is None
 
 
 def test_raw_files_keep_their_relative_name_and_hash(tmp_path: Path) -> None:
@@ -71,3 +73,49 @@ def test_raw_files_that_changed_or_went_are_named(tmp_path: Path) -> None:
     assert changed_files(tmp_path, result) == ["gone"]
     (tmp_path / stderr.name).write_text("")
     assert changed_files(tmp_path, result) == [stderr.name, "gone"]
+
+
+def resumed(directory: Path) -> Path:
+    """Two sessions; the first was cut off inside the case, which the second set aside and measured anew."""
+    a_run(directory)
+    (directory / "journal.jsonl").write_text(
+        '{"event": "run-start", "session": 1}\n{"event": "rep\n{"event": "undo-done"}\n'
+        '{"event": "run-start", "session": 2}\n{"event": "run-end", "stopped_by": null}\n'
+    )
+    for name in ("targets", "conditions-before", "conditions-after"):
+        (directory / f"{name}-2.json").write_text(json.dumps({"t1": name}))
+    (directory / "targets.json").write_text('{"t1": "first"}')
+    left = directory / "unfinished" / "1" / "dd.t1" / "r1"
+    left.mkdir(parents=True)
+    (left / "record.json").write_text('{"argv": ["never read"]')
+    (left / "stdout").write_bytes(b"")
+    (left / "Of-Someone Else").write_bytes(b"")
+    (directory / "unfinished" / "1" / "dd.t1" / "r1" / "stderr").symlink_to("nowhere")
+    return directory
+
+
+def test_every_session_has_its_own_evidence(tmp_path: Path) -> None:
+    first, second = read_run(resumed(tmp_path)).sessions
+    assert (first.number, first.targets, first.conditions_before, first.end) == (1, {"t1": "first"}, None, None)
+    assert (second.number, second.targets) == (2, {"t1": "targets"})
+    assert second.conditions_before == {"t1": "conditions-before"}
+    assert second.conditions_after == {"t1": "conditions-after"}
+    assert [event["event"] for event in second.events] == ["run-start", "run-end"]
+
+
+def test_what_was_left_unfinished_is_kept_with_its_hash_and_gives_no_figure(tmp_path: Path) -> None:
+    run = read_run(resumed(tmp_path))
+    files = {file.name: file for file in run.files}
+    assert {"targets-2.json", "conditions-after-2.json", "journal.jsonl"} < files.keys()
+    unfinished = sorted(name for name in files if name.startswith("unfinished/"))
+    assert unfinished == ["unfinished/1/dd.t1/r1/record.json", "unfinished/1/dd.t1/r1/stdout"]
+    assert files[unfinished[1]].sha256 == hashlib.sha256(b"").hexdigest()
+    assert [repeat.record for repeat in run.repeats["dd.t1"]] == [{"argv": ["dd"]}]
+
+
+@pytest.mark.parametrize("numbers", [(1, 3), (2, 1), (1, 1), (0, 1)])
+def test_sessions_that_are_not_numbered_one_by_one_are_not_guessed_at(tmp_path: Path, numbers: tuple[int, int]) -> None:
+    lines = [json.dumps({"event": "run-start", "session": number}) for number in numbers]
+    (a_run(tmp_path) / "journal.jsonl").write_text("\n".join(lines))
+    with pytest.raises(UserError, match="not numbered one by one"):
+        read_run(tmp_path)

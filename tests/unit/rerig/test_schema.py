@@ -45,8 +45,8 @@ def test_a_builder_that_forgets_or_invents_a_key_is_caught(document, data):
     path, found = data.draw(st.sampled_from(places))
     if found and data.draw(st.booleans()):
         key = data.draw(st.sampled_from(sorted(found)))
-        # These are what a tool may not have written; a target is of one shape or the other.
-        if path[-1:] == ("raw",) and key != "record":
+        # These are what a tool may not have written, or a suite not have set.
+        if (path[-1:] == ("raw",) and key != "record") or (key == "read_ahead_kb" and path[-1:] == ("identity",)):
             return
         del found[key]
     else:
@@ -137,6 +137,23 @@ def test_a_document_that_holds_itself_is_refused_not_followed():
     loop: list = []
     loop.append(loop)
     assert "nested" in structure_problem(loop)
+
+
+@pytest.mark.parametrize(
+    ("value", "definition", "expected"),
+    [
+        ("The file is empty.", "common-1.0.schema.json#/$defs/sentence", True),
+        ("It lies in /data.", "common-1.0.schema.json#/$defs/sentence", False),
+        ("\ud800", "common-1.0.schema.json#/$defs/sentence", False),
+        (None, "common-1.0.schema.json#/$defs/sentence", False),
+        (math.nan, "common-1.0.schema.json#/$defs/seconds", False),
+        (None, "result-1.0.schema.json#/$defs/dd_version_or_null", True),
+        ("coreutils 9.1", "result-1.0.schema.json#/$defs/dd_version_or_null", True),
+        ({"not": "hashable"}, "result-1.0.schema.json#/$defs/dd_version_or_null", False),
+    ],
+)
+def test_a_builder_can_ask_whether_a_value_fits(value, definition, expected):
+    assert rerig.schema.fits(value, definition) is expected
 
 
 def test_nothing_is_fetched_for_an_unknown_reference(monkeypatch, tmp_path, result):
