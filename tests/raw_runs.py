@@ -23,7 +23,24 @@ def block_classified(**changes: Any) -> dict[str, Any]:
         "count_devices": ["sda1", "sda"],
         "unseen_caches": ["drive_dram"],
         "file_system": {"type": "ext4", "options": ["rw"], "nfs": None, "smb": None},
-        "devices": [{"transport": "ata", "rotational": False}],
+        "devices": [
+            {
+                "name": "sda",
+                "partition_of": None,
+                "slaves": [],
+                "size_bytes": 512 * GIB,
+                "rotational": False,
+                "logical_block_bytes": 512,
+                "model": "EXAMPLE SSD",
+                "transport": "ata",
+                "dm_kind": None,
+                "md_level": None,
+                "read_ahead_kb": 128,
+                "scheduler": "mq-deadline",
+                "max_sectors_kb": 1280,
+                "pcie": None,
+            }
+        ],
         "link": None,
         **changes,
     }

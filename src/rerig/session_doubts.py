@@ -6,6 +6,7 @@ That time passed in between is no doubt by itself.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from rerig.doubts import issue
@@ -44,10 +45,10 @@ def tool_version(session: RawSession, tool: str) -> Any:
 
 def target_issues(target: dict[str, Any], seen: list[SeenTarget]) -> list[dict[str, Any]]:
     """Issues of one planned target, as the sessions that measured it saw it, in their order; each kind once."""
-    checks = {
+    checks: dict[str, Callable[[SeenTarget], object]] = {
         f"the mount of {target['id']}": _mount,
         f"the storage under {target['id']}": _storage,
-        f"the network link of {target['id']}": lambda look: look.classified.get("link"),
+        f"the network link of {target['id']}": _link,
     }
     issues = []
     for words, part in checks.items():
@@ -66,7 +67,7 @@ def _changed(words: str, first: RawSession, second: RawSession) -> dict[str, Any
     return issue("state_changed", f"{words} changed {between(first.number, second.number, 2)}")
 
 
-def _mount(seen: SeenTarget) -> Any:
+def _mount(seen: SeenTarget) -> object:
     """Where it comes from, which is compared and never shown, and its options."""
     mounts = [seen.evidence.get("mount"), *(seen.evidence.get("data_mounts") or [])]
     sources = [
@@ -77,10 +78,14 @@ def _mount(seen: SeenTarget) -> Any:
     return sources, seen.classified.get("file_system")
 
 
-def _storage(seen: SeenTarget) -> Any:
+def _storage(seen: SeenTarget) -> object:
     """The kind of storage and its devices. Their own names count: a drive that was put in anew may be another one."""
     names = [device.get("name") for device in seen.evidence.get("block_chain") or [] if isinstance(device, dict)]
     return seen.classified.get("storage_class"), names, seen.classified.get("devices")
+
+
+def _link(seen: SeenTarget) -> object:
+    return seen.classified.get("link")
 
 
 def _rewritten(first: dict[str, Any], second: dict[str, Any]) -> bool:

@@ -50,6 +50,18 @@ def test_a_slightly_slower_disk_differs_by_one_decimal():
     assert row.words == "differs by -3.7 %"
 
 
+def test_a_read_ahead_that_was_set_is_another_measurement_than_one_that_was_not():
+    row = row_of("nfs-dd-8m", case({**NFS_DD, "read_ahead_kb": 4096}, [114e6] * 3))
+    assert row.verdict == "unlike"
+    assert row.words == "unlike, not compared: read-ahead 4,096 KiB here, not set published"
+    claim = copy.deepcopy(claim_of("nfs-dd-8m"))
+    claim["identity"]["read_ahead_kb"] = 4096
+    (row,) = compare_with_published(
+        result(case({**NFS_DD, "read_ahead_kb": 4096}, [114e6] * 3)), published_with(claim)
+    ).rows
+    assert row.verdict == "consistent"
+
+
 @pytest.mark.parametrize("parameter", PARAMETERS["dd_read"])
 def test_deleting_a_parameter_on_our_side_makes_the_cases_unlike(parameter):
     identity = {key: value for key, value in NFS_DD.items() if key != parameter}

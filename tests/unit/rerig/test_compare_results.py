@@ -47,6 +47,13 @@ def test_a_single_repeat_gives_a_ratio_but_no_interval_and_says_why(a, b):
     assert any(note.endswith("a single repeat, so no interval") for note in row.notes)
 
 
+def test_cases_with_another_read_ahead_are_not_joined():
+    ahead = {**NFS_DD, "read_ahead_kb": 4096}
+    rows = compare_results(result(case(NFS_DD, [1e8] * 2)), result(case(ahead, [1e8] * 2))).rows
+    assert [row.verdict for row in rows] == ["only_in_a", "only_in_b"]
+    assert only_row(result(case(ahead, [1e8] * 2)), result(case(ahead, [1e8] * 2))).verdict == "no_difference_shown"
+
+
 def test_cases_of_another_identity_are_not_joined():
     rows = compare_results(result(case(NFS_DD, [1e8] * 2)), result(case({**NFS_DD, "direct": False}, [1e8] * 2))).rows
     assert [row.verdict for row in rows] == ["only_in_a", "only_in_b"]

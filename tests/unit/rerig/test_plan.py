@@ -204,6 +204,16 @@ def test_an_eviction_is_part_of_every_kinds_identity_and_of_what_the_agent_is_to
         assert case["identity"]["evict"] is case["parameters"]["evict"] is bool(evict)
 
 
+def test_a_read_ahead_is_part_of_the_identity_and_of_what_the_agent_is_told_only_where_it_is_set() -> None:
+    suite = load_suite("storage")
+    suite["cases"] = [suite["cases"][0], {**suite["cases"][0], "name": "ahead", "direct": False, "read_ahead_kb": 0}]
+    plan = expand_plan(suite, {"tools": TOOLS, "targets": [user_file()], "scratch": None}, AGENT, PlanOptions(RUN_ID))
+    plain, ahead = plan["cases"]
+    assert "read_ahead_kb" not in {**plain["identity"], **plain["parameters"]}
+    assert ahead["identity"] == {**plain["identity"], "direct": False, "read_ahead_kb": 0}
+    assert ahead["parameters"] == {"evict": False, "read_ahead_kb": 0}
+
+
 @given(st.integers(1, 2**44), st.one_of(st.none(), st.integers(2**20, 2**44)))
 def test_no_plan_reads_past_the_end_or_cuts_a_block(size_bytes: int, limit: int | None) -> None:
     plan = plan_for(user_file(size_bytes), size_bytes=limit)

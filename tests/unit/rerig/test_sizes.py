@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rerig.errors import UserError
-from rerig.sizes import format_bytes, format_rate, format_seconds, parse_size
+from rerig.sizes import format_bytes, format_duration, format_rate, format_seconds, parse_size
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,11 @@ def test_rates_are_shown_as_the_posts_print_them(rate: float, text: str) -> None
 @pytest.mark.parametrize(("seconds", "text"), [(3.21, "3.2 s"), (12.3, "12 s"), (99.4, "99 s"), (150, "2 min 30 s")])
 def test_times_are_shown_in_minutes_where_they_are_long(seconds: float, text: str) -> None:
     assert format_seconds(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.0, "0 s"), (45.4, "45 s"), (89.0, "89 s"), (180.2, "3 min"), (7300.0, "2 h"), (3e5, "3 days")],
+)
+def test_a_length_of_time_is_shown_in_one_unit(seconds: float, text: str) -> None:
+    assert format_duration(seconds) == text

@@ -131,6 +131,11 @@ NO_SUITES = [
     (MINIMAL.replace('"1.0"\nname', '"2.0"\nname'), "newer rerig"),
     (MINIMAL.replace('"1.0"\nname', "1.0\nname"), 'without a "format_version"'),
     (MINIMAL.replace("    repeats: 3\n", ""), "'repeats' is a required property"),
+    (
+        MINIMAL + "    read_ahead_kb: 4096\n",
+        "direct reads bypass the page cache and with it the read-ahead: set direct to false",
+    ),
+    (MINIMAL.replace("direct: true", "direct: false") + "    read_ahead_kb: -1\n", "-1 is less than the minimum of 0"),
     (MINIMAL.replace("default: 1048576", "default: 1048577"), "whole number of blocks"),
     (MINIMAL.replace("name: dd-1m", "name: no"), "false is not of type 'string'"),
 ]
@@ -139,3 +144,8 @@ NO_SUITES = [
 @pytest.mark.parametrize(("content", "words"), NO_SUITES, ids=[words for _, words in NO_SUITES])
 def test_what_is_not_a_suite_is_refused_with_its_reason(suite_file, content, words):
     assert words in refusal(suite_file(content))
+
+
+def test_a_read_through_the_page_cache_may_set_the_read_ahead(suite_file):
+    content = MINIMAL.replace("direct: true", "direct: false") + "    read_ahead_kb: 0\n"
+    assert load_suite(suite_file(content))["cases"][0]["read_ahead_kb"] == 0

@@ -16,6 +16,10 @@ from rerig.report.figures import case_name
         (dd_case(), "sequential 1 GiB (dd, 8 MiB)"),
         (dd_case(direct=False), "sequential 1 GiB (dd, 8 MiB, page cache allowed)"),
         (dd_case(direct=False, evict=True), "sequential 1 GiB (dd, 8 MiB, page cache allowed, evicted first)"),
+        (
+            dd_case(direct=False, evict=True, read_ahead_kb=4096),
+            "sequential 1 GiB (dd, 8 MiB, page cache allowed, evicted first, read-ahead 4,096 KiB)",
+        ),
         (dd_case(kind="dd_reread", evict=True), "the same 1 GiB again and again (dd, 8 MiB, evicted first)"),
         (fio_case(), "random 64 KiB, QD4 (fio, io_uring)"),
         (fio_case(evict=True), "random 64 KiB, QD4 (fio, io_uring, evicted first)"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rerig.report import results
-from rerig.report.results import print_result, print_run
+from rerig.report.results import print_result, print_run, sessions_lines
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "schemas" / "examples" / "valid" / "result"
 
@@ -85,3 +85,33 @@ def test_json_is_the_document_and_quiet_its_path(capsys: pytest.CaptureFixture[s
     assert json.loads(capsys.readouterr().out) == json.loads(path.read_text(encoding="utf-8"))
     print_run(path, as_json=False, quiet=True)
     assert capsys.readouterr().out == f"{path}\n"
+
+
+def with_gaps(*gaps: tuple[str | None, float | None]) -> list[dict[str, Any]]:
+    """Sessions, each but the last with why it ended and how long the run stood still after it."""
+    ends = [why for why, _gap_s in gaps] + [None]
+    before = [None, *(gap_s for _why, gap_s in gaps)]
+    pairs = enumerate(zip(ends, before, strict=True), start=1)
+    return [{"number": number, "stopped_by": why, "gap_before_s": gap_s} for number, (why, gap_s) in pairs]
+
+
+@pytest.mark.parametrize(
+    ("gaps", "pauses"),
+    [
+        ([("killed", 180.2)], "2 sessions; the run stood still for 3 min after session 1 (killed)."),
+        ([("signal", 7300.0)], "2 sessions; the run stood still for 2 h after session 1 (stopped)."),
+        ([("killed", None)], "2 sessions; the run stood still for an unknown time after session 1 (killed)."),
+        (
+            [("error", 12.0), ("killed", 3e5)],
+            "3 sessions; the run stood still for 12 s after session 1 (failed), for 3 days after session 2 (killed).",
+        ),
+        ([("killed", 1.0)] * 9, "10 sessions; the run stood still 9 times."),
+    ],
+)
+def test_a_resumed_run_says_so_in_one_line(gaps: list[tuple[str, float | None]], pauses: str) -> None:
+    assert sessions_lines(with_gaps(*gaps)) == ["Measured in " + pauses]
+
+
+def test_a_run_in_one_go_says_nothing_of_sessions(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "session" not in shown("local-scratch-file.json", capsys)
+    assert "Measured in 2 sessions; the run stood still for 3 min after" in shown("resumed-after-a-kill.json", capsys)
