@@ -1,4 +1,4 @@
-"""Opening a connection as the user's ssh_config says, to a machine whose host key is known, as are those of its hops."""
+"""Opening a connection as the user's ssh_config says, to a machine whose host key is known, hops included."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def _locked_keys(named: list[str]) -> list[str]:
     for file in [*named, *own]:
         try:
             PKey.from_path(file)
-        except (PasswordRequiredException, TypeError):
+        except (PasswordRequiredException, TypeError):  # noqa: PERF203 - a handful of files
             locked.append(file)
         except (OSError, SSHException, ValueError):
             continue
