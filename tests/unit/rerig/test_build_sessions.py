@@ -176,6 +176,12 @@ def test_the_last_refusal_of_a_file_that_was_never_measured_is_shown() -> None:
     assert result["targets"][0]["refusal"] == {"code": "missing", "sentence": "The file does not exist."}
 
 
+def test_a_file_that_stopped_answering_later_was_not_refused() -> None:
+    hung = {**REFUSED, "code": "hung_later"}
+    result = built(session([start(), hung, end()]), dd=[], fio=[])
+    assert result["targets"][0]["size_bytes"] == GIB
+
+
 def test_a_refusal_that_only_the_evidence_holds_is_shown_too() -> None:
     refused = {"refusal": '"m.gguf" is empty.', "refusal_code": "empty"}
     only = session([start(), end()], targets={"t1": target_evidence(size_bytes=0, judged=refused)})
