@@ -7,14 +7,14 @@ from invoke.exceptions import Exit
 from invoke.tasks import task
 
 
-@task(name="test", help={"all": "Fail where a Python of this machine could not be tried (a run of CI)"})
+@task(name="test", help={"all": "The slow tests too, and the agent's on every Python of this machine (a run of CI)"})
 def run_tests(context: Context, all: bool = False) -> None:
-    """Run lint and every test, the agent's on each Python that this machine has. After --: words for pytest alone."""
+    """Run lint and the tests, the agent's on the oldest Python here as well. After --: words for pytest alone."""
     from rerig.program import arguments
     from rerig.upkeep.testing import run_everything, run_pytest
 
     words = arguments(context)
-    status = run_pytest(words) if words else run_everything(strict=all)
+    status = run_pytest(words) if words else run_everything(full=all)
     if status:
         raise Exit(code=status)
 

@@ -54,14 +54,16 @@ def run_pytest(words: list[str]) -> int:
     ).returncode
 
 
-def run_everything(strict: bool) -> int:
-    """Lint, the tests on this Python, the agent's tests on every other one; 0 if nothing failed.
+def run_everything(full: bool) -> int:
+    """Lint, the tests on this Python, the agent's tests on others; 0 if nothing failed.
 
-    ``strict``: a Python of this machine that could not be tried counts as a failure instead of being named.
+    ``full``: the slow tests too, and every Python of this machine instead of the oldest; one that could not be tried
+    counts as a failure then, instead of being named.
     """
-    total, others = _prepare(strict)
-    beside = [_pytest(label, sys.executable, paths, "not quiet") for label, paths in _parts(ROOT / "tests")]
-    beside += [_pytest(f"agent on {python.version}", python.program, (AGENT_TESTS,), "not quiet") for python in others]
+    total, others = _prepare(full)
+    marker = "not quiet" if full else "not quiet and not slow"
+    beside = [_pytest(label, sys.executable, paths, marker) for label, paths in _parts(ROOT / "tests")]
+    beside += [_pytest(f"agent on {python.version}", python.program, (AGENT_TESTS,), marker) for python in others]
     alone = [_pytest("tests that need quiet", sys.executable, ("tests",), "quiet")]
     if _mentions_quiet(ROOT / AGENT_TESTS):
         alone += [_pytest(f"quiet, on {python.version}", python.program, (AGENT_TESTS,), "quiet") for python in others]
@@ -71,26 +73,27 @@ def run_everything(strict: bool) -> int:
             total = total.plus(_show(*done.result()))
     for run in alone:
         total = total.plus(_show(*_run(run)))
+    if not full:
+        print("left out: slow tests, and the agent's on further Pythons (./inv test --all runs them)")
     print(total.line())
     return 1 if total.failed or not total.passed else 0
 
 
-def _prepare(strict: bool) -> tuple[Counts, list[Python]]:
+def _prepare(full: bool) -> tuple[Counts, list[Python]]:
     """Environments for the other Pythons, and what is to be said about those that can't be had."""
     here = "{}.{}".format(*sys.version_info[:2])
     found = find_pythons()
     counts, ready = Counts(), []
-    for version in VERSIONS:
-        if version == here:
-            continue
+    others = [version for version in VERSIONS if version != here]
+    for version in others if full else [version for version in others if version in found][:1]:
         if version not in found:
             print(f"left out: the agent's tests on Python {version}, which this machine hasn't")
             continue
         try:
             ready.append(Python(version, test_environment(found[version])))
         except UserError as error:
-            print(f"{'FAILED' if strict else 'left out'}: the agent's tests on Python {version}: {error}")
-            counts = counts.plus(Counts(failed=1) if strict else Counts(skipped=1))
+            print(f"{'FAILED' if full else 'left out'}: the agent's tests on Python {version}: {error}")
+            counts = counts.plus(Counts(failed=1) if full else Counts(skipped=1))
     return counts, ready
 
 

@@ -85,12 +85,12 @@ def test_no_folder_of_tests_is_forgotten(tmp_path: Path) -> None:
     ]
 
 
-def everything(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str, strict: bool = True) -> int:
+def everything(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str, full: bool = True) -> int:
     stand_in = program(tmp_path, body)
     monkeypatch.setattr(testing.sys, "executable", stand_in)
     monkeypatch.setattr(testing, "_parts", lambda tests: [("tests", ("tests",))])
     monkeypatch.setattr(lint, "run_checks", lambda: [lint.Outcome("ruff", True, "", 0.0)])
-    return testing.run_everything(strict)
+    return testing.run_everything(full)
 
 
 def test_the_last_line_counts_everything(
@@ -111,9 +111,9 @@ def test_one_failure_anywhere_is_a_failure(
     assert capsys.readouterr().out.splitlines()[-1] == "9 passed, 2 failed, 0 skipped"
 
 
-@pytest.mark.parametrize(("strict", "status", "word"), [(True, 1, "FAILED"), (False, 0, "left out")])
+@pytest.mark.parametrize(("full", "status", "word"), [(True, 1, "FAILED"), (False, 0, "left out")])
 def test_a_python_that_cannot_be_tried_fails_only_a_full_run(
-    strict: bool,
+    full: bool,
     status: int,
     word: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -126,7 +126,7 @@ def test_a_python_that_cannot_be_tried_fails_only_a_full_run(
     other = "3.8"
     monkeypatch.setattr(testing, "find_pythons", lambda: {other: Python(other, "python3.8")})
     monkeypatch.setattr(testing, "test_environment", fail)
-    assert everything(monkeypatch, tmp_path, report(5), strict) == status
+    assert everything(monkeypatch, tmp_path, report(5), full) == status
     assert f"{word}: the agent's tests on Python 3.8: uv venv failed: no pip" in capsys.readouterr().out
 
 
@@ -141,3 +141,19 @@ def test_the_agents_tests_run_on_every_other_python(
     assert [version for version in pythons.VERSIONS if f"agent on {version} (" in shown] == [
         version for version in pythons.VERSIONS if version != HERE
     ]
+
+
+def test_a_quick_run_leaves_out_slow_tests_and_tries_the_oldest_python_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = {version: Python(version, version) for version in pythons.VERSIONS[1:]}
+    monkeypatch.setattr(testing, "find_pythons", lambda: found)
+    log = tmp_path / "log"
+    body = f'echo "$*" >> {log}; {report(1)}'
+    monkeypatch.setattr(testing, "test_environment", lambda python: program(tmp_path, body))
+    assert everything(monkeypatch, tmp_path, body, full=False) == 0
+    shown = capsys.readouterr().out
+    oldest = next(version for version in pythons.VERSIONS[1:] if version != HERE)
+    assert [version for version in pythons.VERSIONS if f"agent on {version} (" in shown] == [oldest]
+    assert "left out: slow tests" in shown
+    assert "-m not quiet and not slow" in log.read_text("utf-8")
