@@ -37,7 +37,7 @@ class SteadyShell:
         self._silent_since: float | None = None
 
     def open(self) -> Shell:
-        """The shell, opened now if need be. Raises UserError where that fails: a first connection is not tried again."""
+        """The shell, opened now if need be. Raises UserError; a first connection is not tried again."""
         if self._shell is None:
             self._shell = self._open_shell()
             self._was_open = True
