@@ -25,7 +25,8 @@ LAUNCHER_LINES = 80  # inv, exclusive
 LAYERS = (
     {"__main__", "cli", "program"},
     {"tasks"},
-    {"fleet", "meeting", "known_runs", "upkeep"},
+    # what a verb of the command line does from its words to what it prints, on this machine and on others
+    {"local_run", "fleet_run", "fleet", "meeting", "known_runs", "run_list", "run_keeping", "upkeep"},
     {"rerun"},
     {"provision", "runner", "remote", "store", "report"},
 )

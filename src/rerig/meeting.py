@@ -87,11 +87,16 @@ def _become_root(doors: list[Door], failures: dict[str, UserError]) -> None:
     from rerig.remote.sudo import ask_sudo
 
     ask = _AskOnce([door.host.name for door in doors])
-    for door in doors:
+
+    def become_root(door: Door) -> UserError | None:
         try:
             (door.sudo,) = ask_sudo([door.connect()], ask)
         except UserError as error:
-            failures[door.host.name] = error
+            return error
+        return None
+
+    refused = {door.host.name: become_root(door) for door in doors}
+    failures.update({name: error for name, error in refused.items() if error is not None})
 
 
 class _AskOnce:

@@ -1,13 +1,22 @@
-"""Options of a rerun that need more reading than a flag: labels and repeats."""
+"""Options of a rerun that need more reading than a flag: labels and repeats; and how to show what came of it."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from rerig.errors import UserError
 
 LONGEST_LABEL = 200
 MOST_REPEATS = 100
+
+
+@dataclass(frozen=True)
+class Output:
+    """What goes to stdout: tables, documents as JSON, or (``quiet``) where the results are and nothing else."""
+
+    json: bool = False
+    quiet: bool = False
 
 
 def parse_labels(texts: list[str]) -> dict[str, str]:

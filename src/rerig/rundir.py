@@ -57,19 +57,12 @@ class RawRun:
 
 def read_run(run_dir: Path) -> RawRun:
     """The raw run in ``run_dir``. Raises UserError where it is no run directory or its plan is broken."""
-    if not (run_dir / "plan.json").is_file():
-        raise UserError(f"{run_dir.name} is not a run directory: it has no plan.json.")
+    _check_plan_is_there(run_dir)
     numbered = _numbered_sessions(run_dir)
     names = [*RUN_FILES, *(_session_file(name, number) for number, _events in numbered for name in SESSION_FILES)]
     files = [_raw_file(run_dir, run_dir / name) for name in names if (run_dir / name).is_file()]
     texts = {file.name: file.text for file in files}
-    plan = _json(texts["plan.json"], "plan.json")
-    if not isinstance(plan, dict) or plan.get("format") != "rerig-plan":
-        raise UserError(f"{run_dir.name} is not a run directory: its plan.json is no plan.")
-    if plan.get("format_number") != PLAN_FORMAT_NUMBER:
-        raise UserError(
-            f"{run_dir.name} was made by another rerig: rebuild it with the version that its plan.json names."
-        )
+    plan = _plan(run_dir, texts["plan.json"])
     try:
         repeats = {case["id"]: _read_repeats(run_dir, case) for case in plan["cases"]}
     except (KeyError, TypeError, ValueError) as error:
@@ -78,11 +71,33 @@ def read_run(run_dir: Path) -> RawRun:
     return RawRun(plan=plan, sessions=sessions, repeats=repeats, files=[*files, *_unfinished_files(run_dir)])
 
 
+def read_plan(run_dir: Path) -> dict[str, Any]:
+    """The plan of the run in ``run_dir``. Raises UserError as ``read_run`` does."""
+    _check_plan_is_there(run_dir)
+    return _plan(run_dir, _raw_file(run_dir, run_dir / "plan.json").text)
+
+
 def changed_files(run_dir: Path, result: dict[str, Any]) -> list[str]:
     """Names of raw files that are not what they were when ``result`` was built, missing ones too."""
     raw = [*result["raw"]["files"]]
     raw += [file for case in result["cases"] for repeat in case["repeats"] for file in repeat["raw"].values()]
     return [file["name"] for file in raw if _sha256(run_dir / file["name"]) != file["sha256"]]
+
+
+def _check_plan_is_there(run_dir: Path) -> None:
+    if not (run_dir / "plan.json").is_file():
+        raise UserError(f"{run_dir.name} is not a run directory: it has no plan.json.")
+
+
+def _plan(run_dir: Path, text: str) -> dict[str, Any]:
+    plan = _json(text, "plan.json")
+    if not isinstance(plan, dict) or plan.get("format") != "rerig-plan":
+        raise UserError(f"{run_dir.name} is not a run directory: its plan.json is no plan.")
+    if plan.get("format_number") != PLAN_FORMAT_NUMBER:
+        raise UserError(
+            f"{run_dir.name} was made by another rerig: rebuild it with the version that its plan.json names."
+        )
+    return plan
 
 
 def _numbered_sessions(run_dir: Path) -> list[tuple[int, list[dict[str, Any]]]]:

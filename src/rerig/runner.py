@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 from rerig.errors import UserError
 from rerig.outcome import KILLED, Outcome
+from rerig.signals import STOPPING, handling
 from rerig.store import new_run_directory, write_document
 from rerig.zipapp import Agent, build_agent
 
@@ -33,6 +34,7 @@ class LocalAgent:
     version: str
     sha256: str
     _child: subprocess.Popen[bytes] | None = None
+    _interrupted: int | None = None
 
     def identity(self) -> dict[str, str]:
         """What a plan says about the agent that is to run it."""
@@ -90,9 +92,14 @@ class LocalAgent:
         Raises UserError where nothing was begun.
         """
         new_run_directory(run_dir.parent, run_dir.name)
-        with _plan_file(plan) as path:
-            argv = self._argv("run", "--plan", str(path), "--run-dir", str(run_dir), "--progress", "json")
-            return self._follow(argv, run_dir, on_event)
+        try:
+            with _plan_file(plan) as path:
+                argv = self._argv("run", "--plan", str(path), "--run-dir", str(run_dir), "--progress", "json")
+                return self._follow(argv, run_dir, on_event)
+        except UserError:
+            with contextlib.suppress(OSError):
+                run_dir.rmdir()  # nothing was begun, so nothing is in it
+            raise
 
     def resume(self, run_dir: Path, on_event: OnEvent) -> Outcome:
         """Go on with the run in ``run_dir`` that was stopped or killed; otherwise as ``run``."""
@@ -100,7 +107,8 @@ class LocalAgent:
         return self._follow(argv, run_dir, on_event)
 
     def interrupt(self, number: int) -> None:
-        """Hand a signal to the agent that runs, if one does: it cleans up and ends."""
+        """Hand a signal to the agent that runs, or that is about to be started: it cleans up and ends."""
+        self._interrupted = number
         if self._child is not None and self._child.poll() is None:
             self._child.send_signal(number)
 
@@ -114,29 +122,40 @@ class LocalAgent:
             raise UserError(_sentence(_last_line(done.stderr)), done.returncode)
         return json.loads(done.stdout), complaint
 
+    def status(self, run_dir: Path) -> dict[str, Any]:
+        """How a run is: its status document. Raises UserError."""
+        document: dict[str, Any] = json.loads(self._demand("status", str(run_dir)))
+        return document
+
     def stop(self, run_dir: Path) -> dict[str, Any]:
         """Stop a run, which keeps what it has; its status document. Raises UserError."""
-        done = self._ask("stop", str(run_dir))
-        if done.returncode:
-            raise UserError(_sentence(_last_line(done.stderr)), done.returncode)
-        document: dict[str, Any] = json.loads(done.stdout)
+        document: dict[str, Any] = json.loads(self._demand("stop", str(run_dir)))
         return document
 
     def clean(self, run_dir: Path) -> None:
         """Remove a run and what it left; never one that goes on. Raises UserError."""
-        done = self._ask("clean", str(run_dir))
+        self._demand("clean", str(run_dir))
+
+    def _demand(self, *arguments: str) -> bytes:
+        """The output of a command that must succeed."""
+        done = self._ask(*arguments)
         if done.returncode:
             raise UserError(_sentence(_last_line(done.stderr)), done.returncode)
+        return done.stdout
 
     def _ask(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(self._argv(*arguments), capture_output=True, check=False, stdin=subprocess.DEVNULL)
 
     def _follow(self, argv: list[str], run_dir: Path, on_event: OnEvent) -> Outcome:
+        if self._interrupted is not None:
+            raise UserError("Stopped before it began.", 128 + self._interrupted)
         self._child = agent = subprocess.Popen(
             argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
         )
         with agent, _forward_signals(agent):
             try:
+                if self._interrupted is not None:  # in the meantime
+                    self.interrupt(self._interrupted)
                 for line in agent.stdout or ():
                     with contextlib.suppress(ValueError):
                         on_event(json.loads(line))
@@ -145,11 +164,13 @@ class LocalAgent:
                 agent.terminate()  # nobody follows it any more; it cleans up and ends
                 raise
             status = agent.wait()
-        if status in (0, 1) or status > 128:
+        if status in (0, 1):
             return Outcome(status)
         if status in NOTHING_BEGUN:
             raise UserError(_sentence(_last_line(complaint)), status)
-        kept = f"What it had measured is kept: ./inv rerun --resume {run_dir} continues it."
+        kept = f"What it had measured is kept: ./inv rerun --resume {shlex.quote(str(run_dir))} continues it."
+        if status > 128:
+            return Outcome(status, f"The run was stopped. {kept}")
         if status < 0:
             return Outcome(KILLED, f"The agent was killed by signal {-status}. {kept}")
         return Outcome(1, f"The agent failed: {_last_line(complaint).rstrip('.')}. {kept}")
@@ -163,7 +184,7 @@ class LocalAgent:
 def local_agent() -> Iterator[LocalAgent]:
     """The agent, built from the sources beside this file into a temporary directory."""
     with (
-        _handling((signal.SIGTERM, signal.SIGHUP), _end_tidily),
+        handling((signal.SIGTERM, signal.SIGHUP), _end_tidily),
         tempfile.TemporaryDirectory(prefix="rerig-agent-") as directory,
     ):
         built = build_agent(Path(directory) / "rerig-agent.pyz")
@@ -186,23 +207,8 @@ def _forward_signals(agent: subprocess.Popen[bytes]) -> Iterator[None]:
         if agent.poll() is None:
             agent.send_signal(number)
 
-    with _handling((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), forward):
+    with handling(STOPPING, forward):
         yield
-
-
-@contextlib.contextmanager
-def _handling(numbers: tuple[signal.Signals, ...], handler: Callable[[int, Any], None]) -> Iterator[None]:
-    """Handle signals for a while; one that is ignored (as nohup does) stays ignored."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # Python lets the main thread alone handle signals; it calls LocalAgent.interrupt
-        return
-    heeded = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
-    previous = {number: signal.signal(number, handler) for number in heeded}
-    try:
-        yield
-    finally:
-        for number, earlier in previous.items():
-            signal.signal(number, earlier)
 
 
 def _end_tidily(number: int, _frame: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import threading
@@ -17,20 +18,34 @@ Found = TypeVar("Found")
 Tell = Callable[[Any], None]
 
 
+class Interrupted(Exception):
+    """A signal (``number``) came while somebody waited for answers."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
 class SideBySide(Generic[Item, Found]):
     """``work(item, tell)`` for every item, by name; ``on_told`` hears, in the caller's thread, what ``tell`` is given.
 
-    A failure of one is its answer, as a UserError, and stops no other. Threads that nobody waits for any more don't
-    keep the process alive.
+    A failure of one is its answer, as a UserError, and stops no other; ``on_answer`` hears each as it comes. Threads
+    that nobody waits for any more don't keep the process alive.
     """
 
     def __init__(
-        self, items: Mapping[str, Item], work: Callable[[Item, Tell], Found], on_told: Callable[[str, Any], None]
+        self,
+        items: Mapping[str, Item],
+        work: Callable[[Item, Tell], Found],
+        on_told: Callable[[str, Any], None],
+        on_answer: Callable[[str, Found | UserError], None] = lambda _name, _answer: None,
     ) -> None:
         self.answers: dict[str, Found | UserError] = {}
+        self.started: set[str] = set()
         self._items = dict(items)
         self._work = work
         self._on_told = on_told
+        self._on_answer = on_answer
         self._heard: queue.SimpleQueue[tuple[str, bool, Any]] = queue.SimpleQueue()
 
     def run(self, serial: bool = False) -> dict[str, Found | UserError]:
@@ -46,15 +61,31 @@ class SideBySide(Generic[Item, Found]):
         return {name: self.answers[name] for name in self._items}
 
     def wait_for(self, names: set[str]) -> None:
-        """Show what is told until these have answered. Whatever a signal's handler raises comes out of here."""
+        """Show what is told until these have answered. Raises Interrupted."""
         while not names <= self.answers.keys():
-            name, over, told = self._heard.get()
-            if over:
-                self.answers[name] = told
-            else:
-                self._on_told(name, told)
+            self._take(*self._heard.get())
+
+    def take_the_rest(self) -> None:
+        """Show what was told so far, and wait for nothing. Raises Interrupted."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._take(*self._heard.get_nowait())
+
+    def interrupt(self, number: int) -> None:
+        """For a signal's handler: whoever waits here gets Interrupted, and nothing that was told is lost."""
+        self._heard.put(("", False, Interrupted(number)))
+
+    def _take(self, name: str, over: bool, told: Any) -> None:
+        if isinstance(told, Interrupted):
+            raise told
+        if not over:
+            self._on_told(name, told)
+            return
+        self.answers[name] = told
+        self._on_answer(name, told)
 
     def _start(self, name: str) -> None:
+        self.started.add(name)
         threading.Thread(target=self._answer, args=[name], daemon=True).start()
 
     def _answer(self, name: str) -> None:

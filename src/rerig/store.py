@@ -5,11 +5,19 @@ from __future__ import annotations
 import glob
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
 from rerig.documents import shown
 from rerig.errors import UserError
+
+OUT = Path("runs")  # where runs are kept unless --out says otherwise
+
+
+def run_word(run_dir: Path) -> str:
+    """What the user types to name a run: its id, or its path where it is not in the usual place."""
+    return shlex.quote(run_dir.name if run_dir.parent == OUT else str(run_dir))
 
 
 def new_run_directory(out: Path, run_id: str) -> Path:

@@ -1,4 +1,4 @@
-"""Progress of a run on stderr: a bar with the time that is left where there is a terminal, else one line a case."""
+"""Progress of runs on stderr: a bar a machine with the time that is left where there is a terminal, else lines."""
 
 from __future__ import annotations
 
@@ -10,45 +10,95 @@ from typing import TYPE_CHECKING, Any
 
 from rerig import estimate
 from rerig.sizes import format_bytes, format_seconds
+from rerig.text import bounded, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+REFRESHES_PER_S = 2  # what draws the bar may be the machine that is measured
+SENTENCES = ("target-refused", "case-failed", "undone", "undo-left", "scratch-left")
+LONGEST_SENTENCE = 400
 
-class Observer(AbstractContextManager["Observer"]):
-    """Turns the agent's events into progress; :meth:`on_event` gets one event at a time."""
 
-    def __init__(self, plan: dict[str, Any], quiet: bool) -> None:
-        self._cases = {case["id"]: case for case in plan["cases"]}
-        self._targets = {case["target"] for case in plan["cases"]}
-        self._total_s = estimate.plan_seconds(plan)
-        self._left_s = self._total_s
-        self._quiet = quiet
-        self._progress: Progress | None = None
-        self._bar: TaskID | None = None
-        self._announced: set[str] = set()
+class Display(AbstractContextManager["Display"]):
+    """stderr, where all machines' progress goes; on a terminal as bars, unless ``quiet``."""
 
-    def __enter__(self) -> Observer:
-        if not self._quiet and sys.stderr.isatty():
-            self._progress = _bar()
-            self._bar = self._progress.add_task("starting", total=self._total_s)
-            self._progress.start()
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+        self.bars: Progress | None = None
+
+    def __enter__(self) -> Display:
+        if not self.quiet and sys.stderr.isatty():
+            self.bars = _bars()
+            self.bars.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._progress is not None:
-            self._progress.stop()
+        if self.bars is not None:
+            self.bars.stop()
+
+    def say(self, text: str) -> None:
+        """Print a line above the bars."""
+        if self.bars is not None:
+            self.bars.console.print(text, markup=False, highlight=False)
+            return
+        try:
+            print(text, file=sys.stderr, flush=True)
+        except OSError:
+            # Nobody reads it, and the measurement goes on; Python's last flush must not fail again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+    def observer(self, plan: dict[str, Any], machine: str = "") -> Observer:
+        """An observer for one run of ``plan``; ``machine`` is named where there are several."""
+        return Observer(self, plan, machine)
+
+
+class Observer:
+    """Turns one agent's events into progress; :meth:`on_event` gets one event at a time.
+
+    Events may come again (a run that is followed from its beginning, or resumed) and may be of any shape: they come
+    from another machine.
+    """
+
+    def __init__(self, display: Display, plan: dict[str, Any], machine: str) -> None:
+        self._display = display
+        self._prefix = f"{printable(machine)}: " if machine else ""
+        self._cases = {case["id"]: case for case in plan["cases"]}
+        self._targets = {case["target"] for case in plan["cases"]}
+        self._total_s = estimate.plan_seconds(plan)
+        self._done: dict[tuple[str, Any], float] = {}
+        self._bar: TaskID | None = None
+        self._announced: set[str] = set()
+        if display.bars is not None:
+            self._bar = display.bars.add_task(self._prefix + "starting", total=self._total_s)
+
+    def skip(self, cases: set[str]) -> None:
+        """These cases are done and will not be told of."""
+        for case_id in cases & self._cases.keys():
+            case = self._cases[case_id]
+            self._done.update({(case_id, repeat["number"]): case["estimate_s"] for repeat in case["repeats"]})
+        self._move(0)
 
     def on_event(self, event: dict[str, Any]) -> None:
         """Show one event; sentences about what went wrong are printed even when quiet."""
+        try:
+            self._show(event)
+        except (KeyError, TypeError, ValueError):
+            return  # of another version of the agent, or of no agent at all
+
+    def end(self) -> None:
+        """The run is over and its machine has nothing more to tell."""
+        self._describe("done")
+
+    def _show(self, event: dict[str, Any]) -> None:
         name = event["event"]
         if name == "target-refused" and event["target"] not in self._targets:
             return  # it was refused, and that was said, before the run
-        if name in ("target-refused", "case-failed", "undone", "scratch-left"):
-            self._say(event["sentence"])
-        elif self._quiet:
+        if name in SENTENCES:
+            self._display.say(self._prefix + bounded(printable(str(event["sentence"])), LONGEST_SENTENCE))
+        elif self._display.quiet:
             return
         elif name == "scratch":
             self._describe(f"writing the scratch file, {format_bytes(event['bytes'])}/{format_bytes(event['total'])}")
@@ -57,43 +107,28 @@ class Observer(AbstractContextManager["Observer"]):
         elif name == "tick":
             self._move(min(event["elapsed_s"], self._cases[event["case"]]["estimate_s"]))
         elif name == "repeat-done":
-            self._left_s -= self._cases[event["case"]]["estimate_s"]
+            self._done[event["case"], event["number"]] = self._cases[event["case"]]["estimate_s"]
             self._move(0)
 
     def _start_repeat(self, event: dict[str, Any]) -> None:
         case = self._cases[event["case"]]
-        text = f"{event['case']}  {event['number']}/{len(case['repeats'])}"
-        if self._progress is not None:
-            self._describe(text)
-        elif event["case"] not in self._announced:
-            self._announced.add(event["case"])
-            self._say(f"{event['case']}: {len(case['repeats'])} × about {format_seconds(case['estimate_s'])}")
+        if self._bar is not None:
+            self._describe(f"{case['id']}  {int(event['number'])}/{len(case['repeats'])}")
+        elif case["id"] not in self._announced:
+            self._announced.add(case["id"])
+            words = f"{case['id']}: {len(case['repeats'])} × about {format_seconds(case['estimate_s'])}"
+            self._display.say(self._prefix + words)
 
     def _describe(self, text: str) -> None:
-        if self._progress is not None and self._bar is not None:
-            self._progress.update(self._bar, description=text)
+        if self._display.bars is not None and self._bar is not None:
+            self._display.bars.update(self._bar, description=self._prefix + text)
 
     def _move(self, elapsed_s: float) -> None:
-        if self._progress is not None and self._bar is not None:
-            self._progress.update(self._bar, completed=self._total_s - self._left_s + elapsed_s)
-
-    def _say(self, text: str) -> None:
-        if self._progress is not None:
-            self._progress.console.print(text, markup=False, highlight=False)
-        else:
-            try:
-                print(text, file=sys.stderr, flush=True)
-            except OSError:
-                # Nobody reads it, and the measurement goes on; Python's last flush must not fail again.
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        if self._display.bars is not None and self._bar is not None:
+            self._display.bars.update(self._bar, completed=sum(self._done.values()) + elapsed_s)
 
 
-def observer(plan: dict[str, Any], quiet: bool) -> Observer:
-    """An observer for one run of ``plan``."""
-    return Observer(plan, quiet)
-
-
-def _bar() -> Progress:
+def _bars() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -103,4 +138,5 @@ def _bar() -> Progress:
         TaskProgressColumn(),
         TimeRemainingColumn(),
         console=Console(stderr=True),
+        refresh_per_second=REFRESHES_PER_S,
     )

@@ -44,11 +44,9 @@ def rerun(
 
     Reads files (O_DIRECT, read-only) and shows where the bytes came from; result and raw outputs are kept in --out.
     """
-    from rerig import sizes
-    from rerig.errors import UserError
-    from rerig.options import parse_labels, parse_repeats
-    from rerig.rerun import Request, execute, make_plan
-    from rerig.runner import local_agent
+    from rerig import local_run, sizes
+    from rerig.options import Output, parse_labels, parse_repeats
+    from rerig.rerun import Request
 
     request = Request(
         paths=list(path),
@@ -62,23 +60,6 @@ def rerun(
         from rerig.provision import install_tools as install
 
         install()
-    from rerig.report import plans, progress, results
-
-    with local_agent() as agent:
-        planned = make_plan(agent, request)
-        for sentence in planned.refusals:
-            print(sentence, file=sys.stderr)
-        if plan_only:
-            plans.print_plan(planned.plan, agent.commands, as_json=json)
-            return
-        if not quiet:
-            print(plans.summary(planned.plan), file=sys.stderr, flush=True)
-        observer = progress.observer(planned.plan, quiet=quiet)
-        with observer:
-            finished = execute(agent, planned.plan, Path(out), observer.on_event)
-    if finished.path is not None:
-        results.print_run(finished.path, as_json=json, quiet=quiet)
-    if finished.sentence is not None:
-        raise UserError(finished.sentence, finished.status)
-    if finished.status:
-        sys.exit(finished.status)
+    status = local_run.measure(request, Path(out), Output(json, quiet), plan_only)
+    if status:
+        sys.exit(status)
