@@ -6,8 +6,9 @@ import contextlib
 import errno
 import json
 import os
+import stat
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 
 def write_json(path: Path, data: Any) -> None:
@@ -28,6 +29,21 @@ def write_json(path: Path, data: Any) -> None:
             temporary.unlink()
         raise
     _sync(path.parent)
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """A regular file, to be read; never through a link, and never waiting for a pipe. Raises OSError."""
+    descriptor = os.open(str(path), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "Not a regular file", str(path))
+
+
+def read_plain(path: Path) -> bytes:
+    """All bytes of a regular file, opened by :func:`open_plain`."""
+    with open_plain(path) as file:
+        return file.read()
 
 
 def sync_directory(directory: Path) -> None:

@@ -14,7 +14,7 @@ import os
 import time
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 JOURNAL_NAME = "journal.jsonl"
 LOCK_NAME = "lock"
@@ -87,13 +87,6 @@ def read_journal(run_dir: Path) -> list[dict[str, Any]]:
         if isinstance(event, dict) and isinstance(event.get("event"), str):
             events.append(event)
     return events
-
-
-def undo_left_behind(runs_root: Path) -> Iterator[tuple[Path, str]]:
-    """(run directory, path) of all that :func:`rerig_agent.undo.undo_killed_runs` has undone."""
-    from .undo import undo_killed_runs  # which needs the journal itself
-
-    yield from ((undone.run_dir, undone.path) for undone in undo_killed_runs(runs_root))
 
 
 def is_alive(run_dir: Path) -> bool:

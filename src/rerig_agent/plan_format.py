@@ -23,9 +23,16 @@ class PlanError(Exception):
 def read_plan(path: Path) -> dict[str, Any]:
     """The plan in ``path``, checked for format, number and known kinds. Raises :class:`PlanError`."""
     try:
-        plan = json.loads(path.read_text(encoding="utf-8"))
+        data = path.read_bytes()
     except OSError as error:
         raise PlanError(f"the plan can't be read: {error.strerror}") from error
+    return parse_plan(data)
+
+
+def parse_plan(data: bytes) -> dict[str, Any]:
+    """The plan in a JSON text, checked as by :func:`read_plan`."""
+    try:
+        plan = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise PlanError("the plan is not a JSON document") from error
     if not isinstance(plan, dict) or plan.get("format") != PLAN_FORMAT:

@@ -9,6 +9,7 @@ from typing import Any, Callable
 
 from . import VERSION, conditions, sessions
 from .child import StopFlag, Stopped
+from .exits import EXIT_BUG, EXIT_IO_ERROR
 from .files import sync_directory, write_json
 from .guard import Emit, Guard
 from .identity import own_archive_sha256, read_boot_id, read_pid_start
@@ -19,9 +20,6 @@ from .repeat import run_repeat
 from .scratch import ScratchError
 from .tools import probe_tools
 from .undo import is_trusted, pending, undo_killed_runs, undo_pending
-
-EXIT_BUG = 70  # EX_SOFTWARE of sysexits.h
-EXIT_IO_ERROR = 74  # EX_IOERR of sysexits.h
 
 
 class RunRefused(Exception):
@@ -62,6 +60,10 @@ class Run:
         self._done = sessions.done_cases(self._events)
         self._targets: dict[str, PreparedTarget] = {}
         self._measured = sessions.measured_repeats(self._events)
+
+    def close(self) -> None:
+        """Let go of the lock without a session: another process that has inherited it keeps it."""
+        self._journal.close()
 
     def execute(self) -> int:
         """Run all cases that are not done. 0: something of the run is measured; 1: nothing is; 128 + n: stopped by
