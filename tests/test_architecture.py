@@ -26,7 +26,8 @@ LAYERS = (
     {"__main__", "cli", "program"},
     {"tasks"},
     # what a verb of the command line does from its words to what it prints, on this machine and on others
-    {"local_run", "fleet_run", "fleet", "meeting", "known_runs", "run_list", "run_keeping", "upkeep"},
+    {"pickup", "local_run", "fleet_run", "fleet_report", "fleet", "meeting", "known_runs", "run_list", "run_keeping"}
+    | {"upkeep"},
     {"rerun"},
     {"provision", "runner", "remote", "store", "report"},
 )

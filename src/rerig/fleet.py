@@ -11,13 +11,13 @@ from rerig.errors import UserError
 from rerig.remote.agent import RemoteAgent
 from rerig.rerun import Finished, Planned, Request
 from rerig.runner import LocalAgent
-from rerig.side_by_side import Interrupted, SideBySide, Tell, run_side_by_side
+from rerig.side_by_side import Interrupted, SideBySide, Work, run_side_by_side
 from rerig.signals import STOPPING, handling
 
 Event = dict[str, Any]
 Machine = LocalAgent | RemoteAgent
 Answer = Finished | UserError
-Group = SideBySide[tuple[str, Machine], Finished]
+Group = SideBySide[Machine, Finished]
 
 
 @dataclass
@@ -30,10 +30,10 @@ class Plans:
 
 @dataclass
 class Ended:
-    """How each machine's run ended. ``going_on``: runs that were left alone when a signal (``signal``) came."""
+    """How each machine's run ended. ``going_on``: a sentence about each that was left alone when ``signal`` came."""
 
     finished: dict[str, Answer] = field(default_factory=dict)
-    going_on: dict[str, str] = field(default_factory=dict)
+    going_on: list[str] = field(default_factory=list)
     signal: int | None = None
 
 
@@ -65,7 +65,7 @@ def shared_server_sentence(planned: dict[str, Planned]) -> str | None:
 
 def measure_all(
     machines: dict[str, Machine],
-    work: Callable[[str, Machine, Tell], Finished],
+    work: Work[Machine, Finished],
     on_event: Callable[[str, Event], None],
     on_end: Callable[[str, Answer], None],
     serial: bool = False,
@@ -74,8 +74,7 @@ def measure_all(
 
     After Ctrl-C, SIGTERM or SIGHUP the agent of this machine is stopped and waited for; runs on others go on.
     """
-    named = {name: (name, agent) for name, agent in machines.items()}
-    group = Group(named, lambda item, tell: work(item[0], item[1], tell), on_event, on_end)
+    group = Group(machines, work, on_event, on_end)
     ended = Ended()
     with handling(STOPPING, lambda number, _frame: group.interrupt(number)):
         try:
@@ -83,11 +82,8 @@ def measure_all(
         except Interrupted as stop:
             ended.signal = stop.number
             _stop_here(group, machines, stop.number)
-            ended.going_on = {
-                name: agent.began
-                for name, agent in machines.items()
-                if isinstance(agent, RemoteAgent) and agent.began is not None
-            }
+            others = [agent.going_on() for agent in machines.values() if isinstance(agent, RemoteAgent)]
+            ended.going_on = [sentence for sentence in others if sentence is not None]
     ended.finished = {name: group.answers[name] for name in machines if name in group.answers}
     return ended
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,14 +23,6 @@ if TYPE_CHECKING:
     from rerig.remote.sudo import Sudo
 
 
-@dataclass
-class Met:
-    """The machines that can be worked with, and why the others can't, both by name in the order asked."""
-
-    machines: dict[str, LocalAgent | RemoteAgent] = field(default_factory=dict)
-    failures: dict[str, UserError] = field(default_factory=dict)
-
-
 class Door:
     """Opens shells on one host; a new one closes the connection before. ``sudo`` is set once it was asked for."""
 
@@ -38,9 +31,12 @@ class Door:
         self.sudo: Sudo | None = None
         self._unused: Connection | None = None
         self._used: Connection | None = None
+        self._closed = False
 
     def connect(self) -> Connection:
         """A connection, which the next shell will use. Raises UserError."""
+        if self._closed:
+            raise UserError(f"The connection to {printable(self.host.name)} was closed.")
         if self._unused is None:
             from rerig.remote.connection import open_connection
 
@@ -51,33 +47,66 @@ class Door:
         """A shell over a connection that no shell has used."""
         from rerig.remote.shell import SshShell
 
-        if self._used is not None:
-            with contextlib.suppress(Exception):  # it is dead, as a rule
-                self._used.close()
+        _close(self._used)  # it is dead, as a rule
+        self._used = None
         self._used, self._unused = self.connect(), None
         return SshShell(self._used, self.sudo)
+
+    def close(self) -> None:
+        """Close what is open, for good."""
+        self._closed = True
+        _close(self._used)
+        _close(self._unused)
+
+
+@dataclass
+class Met:
+    """The machines that can be worked with, and why the others can't, both by name in the order asked."""
+
+    machines: dict[str, LocalAgent | RemoteAgent] = field(default_factory=dict)
+    failures: dict[str, UserError] = field(default_factory=dict)
+    doors: list[Door] = field(default_factory=list)
+
+    def close(self) -> None:
+        """Close every connection; what still wants one gets a UserError."""
+        for door in self.doors:
+            door.close()
+
+
+def _close(connection: Connection | None) -> None:
+    if connection is not None:
+        with contextlib.suppress(Exception):  # nothing is lost with it
+            connection.close()
 
 
 def hosts_of(words: list[str], inventory: str, sudo: bool) -> list[Host]:
     """The hosts that the user means; ``sudo`` makes root of the agent on every other machine. Raises UserError."""
+    if inventory and not words:
+        raise UserError("--inventory says where hosts are looked up, and --host which of them are meant: name one.", 2)
     hosts = find_hosts(words, inventory or None)
     if sudo and all(host.local for host in hosts):
         raise UserError("--sudo is for other machines; to be root on this one, start ./inv with sudo.", 2)
     return [host if host.local else replace(host, sudo=host.sudo or sudo) for host in hosts]
 
 
-def meet(hosts: list[Host], local: LocalAgent, out: Path) -> Met:
-    """Connect to all of them at once and become root where that is wanted; one that fails stops no other."""
+def meet(hosts: list[Host], local: LocalAgent, outs: Mapping[str, Path]) -> Met:
+    """Connect to all of them at once and become root where that is wanted; one that fails stops no other.
+
+    ``outs``: where each one's runs are kept here, by its name.
+    """
     doors = {host.name: Door(host) for host in hosts if not host.local}
     connections = run_side_by_side(doors, Door.connect)
     failures = {name: answer for name, answer in connections.items() if isinstance(answer, UserError)}
     _become_root([door for name, door in doors.items() if door.host.sudo and name not in failures], failures)
-    met = Met(failures={host.name: failures[host.name] for host in hosts if host.name in failures})
+    met = Met(
+        failures={host.name: failures[host.name] for host in hosts if host.name in failures},
+        doors=list(doors.values()),
+    )
     for host in hosts:
         if host.local:
             met.machines[host.name] = local
         elif host.name not in failures:
-            met.machines[host.name] = RemoteAgent(host, SteadyShell(doors[host.name]), local.built(), out)
+            met.machines[host.name] = RemoteAgent(host, SteadyShell(doors[host.name]), local.built(), outs[host.name])
     return met
 
 

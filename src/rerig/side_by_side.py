@@ -16,6 +16,7 @@ BUG = 70
 Item = TypeVar("Item")
 Found = TypeVar("Found")
 Tell = Callable[[Any], None]
+Work = Callable[[str, Item, Tell], Found]
 
 
 class Interrupted(Exception):
@@ -27,7 +28,7 @@ class Interrupted(Exception):
 
 
 class SideBySide(Generic[Item, Found]):
-    """``work(item, tell)`` for every item, by name; ``on_told`` hears, in the caller's thread, what ``tell`` is given.
+    """``work(name, item, tell)`` for every item; ``on_told`` hears, in the caller's thread, what ``tell`` is given.
 
     A failure of one is its answer, as a UserError, and stops no other; ``on_answer`` hears each as it comes. Threads
     that nobody waits for any more don't keep the process alive.
@@ -36,7 +37,7 @@ class SideBySide(Generic[Item, Found]):
     def __init__(
         self,
         items: Mapping[str, Item],
-        work: Callable[[Item, Tell], Found],
+        work: Work[Item, Found],
         on_told: Callable[[str, Any], None],
         on_answer: Callable[[str, Found | UserError], None] = lambda _name, _answer: None,
     ) -> None:
@@ -91,7 +92,7 @@ class SideBySide(Generic[Item, Found]):
     def _answer(self, name: str) -> None:
         answer: Found | UserError
         try:
-            answer = self._work(self._items[name], lambda told: self._heard.put((name, False, told)))
+            answer = self._work(name, self._items[name], lambda told: self._heard.put((name, False, told)))
         except UserError as error:
             answer = error
         except OSError as error:
@@ -105,7 +106,7 @@ class SideBySide(Generic[Item, Found]):
 
 def run_side_by_side(items: Mapping[str, Item], work: Callable[[Item], Found]) -> dict[str, Found | UserError]:
     """``work(item)`` for every item at once, by name, with nothing told meanwhile."""
-    return SideBySide(items, lambda item, _tell: work(item), lambda _name, _told: None).run()
+    return SideBySide(items, lambda _name, item, _tell: work(item), lambda _name, _told: None).run()
 
 
 def _bug(error: Exception) -> UserError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from rerig.remote import archive, ledger
 from rerig.remote.call import Answer
 from rerig.remote.far_end import ENDED_BY_SIGNAL, FarEnd, GivenUp
 from rerig.remote.steady import SteadyShell
+from rerig.store import run_word
 from rerig.text import printable
 from rerig.zipapp import Agent
 
@@ -31,18 +33,30 @@ class RemoteAgent:
     """The agent ``built`` here, on ``host``; ``out`` is where the runs are kept here.
 
     Nothing is connected before the first verb. Every verb raises UserError, and none leaves a run without an entry in
-    the ledger. ``began`` is the run that goes on there when this process ends.
+    the ledger.
     """
 
     def __init__(self, host: Host, shell: SteadyShell, built: Agent, out: Path) -> None:
         self.host = host
-        self.began: str | None = None
+        self._began: str | None = None  # the run that goes on there when this process ends
         self._end = FarEnd(host, shell, built)
         self._out = out
+        self._answered = False  # whether anything is known of the run that is worked with
 
     def identity(self) -> dict[str, str]:
         """What a plan says about the agent that is to run it."""
         return {"version": self._end.built["version"], "sha256": self._end.built["sha256"]}
+
+    def going_on(self) -> str | None:
+        """What to say of the run that is left alone when this process ends now, if there is one; any thread may ask."""
+        run_id = self._began
+        if run_id is None:
+            return None
+        word = run_word(self._out / run_id)
+        return (
+            f"The run on {printable(self.host.name)} goes on: ./inv rerun --attach {word} brings it home, "
+            f"./inv runs.stop {word} stops it."
+        )
 
     def target_path(self, path: str) -> str:
         """A file of that machine, which must be named absolutely."""
@@ -81,7 +95,6 @@ class RemoteAgent:
         with self._going_on(run_dir.name):
             answer = self._end.say(["start", "--plan", "-", "--run-dir", there], _plan_bytes(plan), START_LIMIT_S)
             if answer.status:
-                self.began = None
                 if not self._is_run(there):
                     ledger.remove_entry(self._out, run_dir.name)
                 raise self._end.failure(answer)
@@ -93,7 +106,8 @@ class RemoteAgent:
         with self._going_on(run_dir.name):
             answer = self._end.say(["start", "--resume", "--run-dir", there], limit_s=START_LIMIT_S)
             if answer.status:
-                self.began = None
+                if self._state(there) == "ended":
+                    raise UserError(f"The run is complete: {self._again('--attach', run_dir.name)} brings it home.", 2)
                 raise self._end.failure(answer)
             return self._accompany(there, run_dir, on_event)
 
@@ -120,32 +134,32 @@ class RemoteAgent:
         answer = self._end.say(["list", "--json", *directories])
         if not answer.stdout:
             raise self._end.failure(answer)
-        return answer.json(), answer.stderr.decode("utf-8", "replace").strip()
+        return _documents(answer), answer.stderr.decode("utf-8", "replace").strip()
+
+    def status(self, run_id: str) -> dict[str, Any]:
+        """How a run is: its status document."""
+        return _document(self._end.ask(["status", self._find(run_id)]))
 
     def stop(self, run_id: str) -> dict[str, Any]:
         """Stop a run, which keeps what it has; its status document."""
-        document: dict[str, Any] = self._end.ask(["stop", self._find(run_id)], limit_s=STOP_LIMIT_S).json()
-        return document
+        return _document(self._end.ask(["stop", self._find(run_id)], limit_s=STOP_LIMIT_S))
 
-    def clean(self, run_ids: list[str]) -> None:
-        """Remove runs there, and what they left; never one that goes on."""
-        there = [self._find(run_id) for run_id in run_ids]
-        if not there:
-            return
-        answer = self._end.say(["clean", *there], limit_s=CLEAN_LIMIT_S)
-        gone = {document["run_id"] for document in self.list_runs()[0]}.isdisjoint(run_ids)
-        if answer.status and not gone:
+    def clean(self, run_id: str) -> None:
+        """Remove a run there, and what it left; never one that goes on. One that is gone already is no error."""
+        answer = self._end.say(["clean", self._find(run_id)], limit_s=CLEAN_LIMIT_S)
+        if answer.status and any(document["run_id"] == run_id for document in self.list_runs()[0]):
             raise self._end.failure(answer)
-        for run_id in run_ids:
-            ledger.remove_entry(self._out, run_id)
+        ledger.remove_entry(self._out, run_id)
 
     def _accompany(self, there: str, run_dir: Path, on_event: OnEvent) -> Outcome:
+        self._answered = True
         answer = self._follow(there, on_event)
         self._fetch(there, run_dir)
-        self.began = None
-        if answer.status in (0, 1) or answer.status > ENDED_BY_SIGNAL:
+        if answer.status in (0, 1):
             return Outcome(answer.status)
         more = f"What it had measured is kept: {self._again('--resume', run_dir.name)} continues it."
+        if answer.status > ENDED_BY_SIGNAL:
+            return Outcome(answer.status, f"The run on {printable(self.host.name)} was stopped. {more}")
         said = answer.last_line()
         if answer.status == KILLED:
             return Outcome(KILLED, f"The agent on {printable(self.host.name)} was killed. {said} {more}")
@@ -170,12 +184,12 @@ class RemoteAgent:
                     shell, ["follow", there, "--skip", str(seen), "--progress", "json"], on_line
                 )
             )
-            if answer.status <= ENDED_BY_SIGNAL or not self._is_running(there):
+            if answer.status <= ENDED_BY_SIGNAL or self._state(there) != "running":
                 return answer  # otherwise it was the follower that somebody stopped
 
-    def _is_running(self, there: str) -> bool:
+    def _state(self, there: str) -> Any:
         answer = self._end.say(["status", there])
-        return answer.status == 0 and answer.json().get("state") == "running"
+        return None if answer.status else _document(answer).get("state")
 
     def _is_run(self, there: str) -> bool:
         return self._end.say(["status", there]).status == 0
@@ -206,28 +220,32 @@ class RemoteAgent:
         if entry is not None and entry.host() == self.host:
             return entry.run_dir
         for document in self.list_runs()[0]:
-            if document.get("run_id") == run_id:
+            if document["run_id"] == run_id:
                 there = str(document["run_dir"])
                 ledger.write_entry(self._out, run_id, ledger.entry_of(self.host, there))
                 return there
-        raise UserError(f"There is no run {run_id} on {printable(self.host.name)}.")
+        name = printable(self.host.name)
+        raise UserError(f"There is no run {run_id} on {name}: ./inv runs.list --host {shlex.quote(name)} shows which.")
 
     @contextmanager
     def _going_on(self, run_id: str) -> Iterator[None]:
-        self.began = run_id
+        self._began, self._answered = run_id, False
         try:
             yield
         except GivenUp as error:
+            goes_on = "the run goes on there" if self._answered else "if the run has begun there, it goes on"
             raise UserError(
-                f"The connection to {printable(self.host.name)} was lost ({error.why}); the run goes on there: "
+                f"The connection to {printable(self.host.name)} was lost ({error.why}); {goes_on}: "
                 f"{self._again('--attach', run_id)} brings it home."
             ) from error
+        finally:
+            self._began = None
 
     def _kept(self, run_id: str) -> str:
         return f"It is kept on {printable(self.host.name)}: {self._again('--attach', run_id)} brings it home."
 
     def _again(self, flag: str, run_id: str) -> str:
-        return f"./inv rerun {flag} {run_id if self._out == Path('runs') else self._out / run_id}"
+        return f"./inv rerun {flag} {run_word(self._out / run_id)}"
 
 
 def _event(line: bytes) -> dict[str, Any] | None:
@@ -236,6 +254,20 @@ def _event(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None
+
+
+def _document(answer: Answer) -> dict[str, Any]:
+    document = answer.json()
+    if not isinstance(document, dict):
+        raise UserError("The agent's answer is not what it should be: is its version the same as here?")
+    return document
+
+
+def _documents(answer: Answer) -> list[dict[str, Any]]:
+    """Those that name a run and its directory, as all must."""
+    found = answer.json()
+    documents = [document for document in found if isinstance(document, dict)] if isinstance(found, list) else []
+    return [document for document in documents if {type(document.get(key)) for key in ("run_id", "run_dir")} == {str}]
 
 
 def _plan_bytes(plan: dict[str, Any]) -> bytes:

@@ -25,6 +25,11 @@ def summary(plan: dict[str, Any]) -> str:
     return " ".join([text, *(f"Some cases are skipped. {sentence}" for sentence in skipped)])
 
 
+def print_documents(plans: list[dict[str, Any]]) -> None:
+    """Print several plans as one JSON array."""
+    print(json.dumps(plans, indent=2))
+
+
 def print_plan(plan: dict[str, Any], list_commands: Callable[[dict[str, Any]], list[str]], as_json: bool) -> None:
     """Print the plan to stdout; ``list_commands`` gives, for a plan, one command line a planned repeat."""
     if as_json:

@@ -65,9 +65,7 @@ class Observer:
     def __init__(self, display: Display, plan: dict[str, Any], machine: str) -> None:
         self._display = display
         self._prefix = f"{printable(machine)}: " if machine else ""
-        self._cases = {case["id"]: case for case in plan["cases"]}
-        self._targets = {case["target"] for case in plan["cases"]}
-        self._total_s = estimate.plan_seconds(plan)
+        self._cases, self._targets, self._total_s = _read(plan)
         self._done: dict[tuple[str, Any], float] = {}
         self._bar: TaskID | None = None
         self._announced: set[str] = set()
@@ -88,9 +86,9 @@ class Observer:
         except (KeyError, TypeError, ValueError):
             return  # of another version of the agent, or of no agent at all
 
-    def end(self) -> None:
-        """The run is over and its machine has nothing more to tell."""
-        self._describe("done")
+    def end(self, failed: bool = False) -> None:
+        """The machine has nothing more to tell: its run is here, or ``failed`` to come."""
+        self._describe("failed" if failed else "done")
 
     def _show(self, event: dict[str, Any]) -> None:
         name = event["event"]
@@ -126,6 +124,15 @@ class Observer:
     def _move(self, elapsed_s: float) -> None:
         if self._display.bars is not None and self._bar is not None:
             self._display.bars.update(self._bar, completed=sum(self._done.values()) + elapsed_s)
+
+
+def _read(plan: dict[str, Any]) -> tuple[dict[str, Any], set[str], float]:
+    """Cases by id, targets, and seconds; nothing of a plan that is none."""
+    try:
+        cases = {case["id"]: case for case in plan["cases"]}
+        return cases, {case["target"] for case in plan["cases"]}, estimate.plan_seconds(plan)
+    except (KeyError, TypeError, ValueError):
+        return {}, set(), 0.0
 
 
 def _bars() -> Progress:

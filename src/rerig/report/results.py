@@ -32,6 +32,14 @@ def print_run(path: Path, as_json: bool, quiet: bool) -> None:
         print_lines([f"Result: {path}"])
 
 
+def print_documents(paths: list[Path]) -> None:
+    """Print several results as one JSON array. Raises UserError."""
+    from rerig.documents import load_valid_document
+
+    documents = [load_valid_document(path, "rerig-result") for path in paths]
+    print(json.dumps(documents, indent=2, ensure_ascii=False))
+
+
 def print_result(result: dict[str, Any]) -> None:
     """Print a valid result document to stdout."""
     print_lines([f"{result['suite']['name']} {result['suite']['version']}, run {result['run']['id']}", ""])
