@@ -18,7 +18,7 @@ from typing import Any, Callable, Dict, Iterator, NamedTuple
 from .facts.hung_guard import run_bounded
 from .facts.sysfs import absolute, read_word
 from .identity import read_boot_id
-from .journal import JOURNAL_NAME, Journal, is_alive, read_journal
+from .journal import JOURNAL_NAME, LOCK_NAME, Journal, is_alive, read_journal
 
 SCRATCH_PREFIX = "rerig-scratch-"
 CGROUP_PREFIX = "rerig-"
@@ -106,8 +106,8 @@ def undo_pending(journal: Journal, run_dir: Path, root: Path = Path("/")) -> Ite
 def undo_run(run_dir: Path, root: Path = Path("/")) -> list[Undone]:
     """Undo what one dead run left; nothing for a living one, and for one whose journal is not to be obeyed."""
     found: list[Undone] = []
-    if not is_trusted(run_dir) or is_alive(run_dir):
-        return found
+    if not is_trusted(run_dir) or is_alive(run_dir) or not (run_dir / LOCK_NAME).exists():
+        return found  # without a lock it is a copy of another machine's run, and stays as it is
     # Another start may get here first, or the directory is not ours to read or write.
     with contextlib.suppress(OSError):
         if pending(read_journal(run_dir)):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from real_mounts import RealMounts
 from rerig_agent import undo as undo_module
-from rerig_agent.journal import Journal, is_alive, read_journal
+from rerig_agent.journal import JOURNAL_NAME, LOCK_NAME, Journal, is_alive, read_journal
 from rerig_agent.sessions import done_cases, is_complete, left_by, measured_repeats, split_sessions
 from rerig_agent.undo import (
     SCRATCH_PREFIX,
@@ -73,6 +73,18 @@ def test_a_living_run_is_left_alone(tmp_path: Path) -> None:
         journal.close()
     assert scratch.exists()
     assert not is_alive(run_dir)
+
+
+def test_a_run_that_was_brought_here_from_another_machine_stays_as_it_is(tmp_path: Path) -> None:
+    scratch = tmp_path / (SCRATCH_PREFIX + "x.bin")
+    scratch.write_bytes(b"x")
+    copy = killed_run(tmp_path, scratch)
+    (copy / LOCK_NAME).unlink()
+    before = (copy / JOURNAL_NAME).read_bytes()
+    assert list(undone(tmp_path)) == []
+    assert scratch.exists()
+    assert (copy / JOURNAL_NAME).read_bytes() == before
+    assert not (copy / LOCK_NAME).exists()
 
 
 def test_a_journal_can_not_make_us_remove_a_users_file(tmp_path: Path) -> None:
