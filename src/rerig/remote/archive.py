@@ -20,6 +20,7 @@ DEEPEST = 8
 # What agents name their files. No leading dot, no backslash, nothing that a terminal or another system would obey.
 PART = re.compile(r"[0-9A-Za-z_][0-9A-Za-z._ -]{0,127}", re.ASCII)
 COPY_BYTES = 2**20
+END_BYTES = 2 * tarfile.BLOCKSIZE
 
 
 def read_plan(file: BinaryIO) -> dict[str, Any]:
@@ -77,6 +78,14 @@ def _extract(file: BinaryIO, part: Path) -> None:
                 raise UserError("The archive holds a name twice: it is not unpacked.") from error
             if path.stat().st_size != member.size:
                 raise UserError("The archive is cut short: it is not unpacked.")
+        _check_end(file, archive.offset)
+
+
+def _check_end(file: BinaryIO, offset: int) -> None:
+    """tarfile takes a header that it can't read for the end; the real one is two blocks of zeros."""
+    file.seek(offset)
+    if file.read(END_BYTES) != bytes(END_BYTES):
+        raise UserError("The archive is damaged or cut short: it is not unpacked.")
 
 
 def _checked(member: tarfile.TarInfo) -> list[str]:

@@ -15,6 +15,7 @@ from rerig.text import bounded, printable
 LONGEST_SENTENCE = 400
 SILENCE_S = 45  # a run that is followed is heard every 10 s
 NO_AGENT = -1
+COMPLAINT = b"rerig-agent: "
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,9 @@ class Call:
         file.seek(0)
         file.truncate()
         done = shell.save(self._argv(mark := _new_mark(), words), file, mark, SILENCE_S)
-        return Answer(done.status, b"", done.stderr)
+        # Without a byte it is the complaint that tells an agent from a Python that found none.
+        heard = done.status == 0 or file.tell() > 0 or COMPLAINT in done.stderr
+        return Answer(done.status, b"", done.stderr) if heard else _silent(done)
 
     def _argv(self, mark: bytes, words: list[str]) -> list[str]:
         # As on this machine: nothing of the user's Python environment reaches the agent, and it leaves no files.
@@ -81,7 +84,7 @@ class Call:
 def sentence_of(stderr: bytes) -> str:
     """The last line of a complaint as a sentence that is safe to show."""
     lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    words = printable(lines[-1]).removeprefix("rerig-agent: ") if lines else "It said nothing"
+    words = printable(lines[-1]).removeprefix(COMPLAINT.decode()) if lines else "It said nothing"
     return bounded(words[:1].upper() + words[1:].rstrip("."), LONGEST_SENTENCE) + "."
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import getpass
 import logging
-import os
 import socket
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerig.errors import UserError
 from rerig.hosts import Host, parse_destination
 from rerig.remote.host_keys import KnownKeys, find_known_keys
+from rerig.remote.login import LIMIT_S as LOGIN_LIMIT_S
+from rerig.remote.login import login_of
 from rerig.remote.lost import Unreachable
 from rerig.remote.ssh_config import connect_limit_s, keepalive_s, port_of, read_ssh_config
 from rerig.remote.tunnel import Tunnel, by_command, through
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from paramiko.config import SSHConfig
 
 MOST_HOPS = 8
-AUTH_LIMIT_S = 60
 LONGEST_REASON = 200
-DEFAULT_KEYS = ("id_rsa", "id_ecdsa", "id_ed25519")
 
 
 def open_connection(host: Host) -> Connection:
@@ -40,13 +38,13 @@ def open_connection(host: Host) -> Connection:
 
 
 def _open(host: Host, ssh_config: SSHConfig, way: Tunnel | None, depth: int) -> Connection:
-    options = _look_up(ssh_config, host)
-    address = str(options["hostname"])
-    port = host.port or port_of(options)
-    known = find_known_keys(options, address, port)
-    if way is None:
-        way = _way(host, options, address, port, ssh_config, depth)
     try:
+        options = _look_up(ssh_config, host)
+        address = str(options["hostname"])
+        port = host.port or port_of(options)
+        known = find_known_keys(options, address, port)
+        if way is None:
+            way = _way(host, options, address, port, ssh_config, depth)
         connection = _prepare(host, ssh_config, options, known, way)
         try:
             _connect(connection, host, address, port)
@@ -77,7 +75,7 @@ def _way(host: Host, options: Any, address: str, port: int, ssh_config: SSHConfi
         command = options.get("proxycommand")
         return by_command(command, address, port, _user(host, options)) if command else None
     hops = [parse_destination(hop.strip().removeprefix("ssh://")) for hop in jump.split(",")]
-    if hops[-1].destination in (host.destination, address):
+    if hops[-1].destination == host.destination or _end_of_hop(hops[-1], ssh_config) == (address, port):
         return None  # "Host *" with a ProxyJump means the jump host too
     if depth + len(hops) > MOST_HOPS:
         raise UserError(f"ProxyJump leads to {printable(host.destination)} through too many machines.")
@@ -112,9 +110,9 @@ def _prepare(host: Host, ssh_config: SSHConfig, options: Any, known: KnownKeys, 
     )
     connection.client.set_missing_host_key_policy(known)
     connection.connect_kwargs = {
-        "key_filename": _key_files(host, options),
+        "auth_strategy": login_of(str(options["hostname"]), connection.user, host.key_file, options),
         "banner_timeout": limit_s,
-        "auth_timeout": AUTH_LIMIT_S,
+        "auth_timeout": LOGIN_LIMIT_S,
         "transport_factory": _transport_factory(known),
         **({"sock": way} if way else {}),
     }
@@ -134,23 +132,12 @@ def _transport_factory(known: KnownKeys) -> Any:
     return make
 
 
-def _key_files(host: Host, options: Any) -> list[str]:
-    """The key files that are there, as ssh passes over others; but one that the inventory names must be."""
-    if host.key_file and not os.access(Path(host.key_file).expanduser(), os.R_OK):
-        raise UserError(f"The key {printable(host.key_file)} can't be read.")
-    named = [host.key_file] if host.key_file else []
-    files = [Path(name).expanduser() for name in [*named, *options.get("identityfile", [])]]
-    return [str(file) for file in dict.fromkeys(files) if file.is_file() and os.access(file, os.R_OK)]
-
-
 def _connect(connection: Connection, host: Host, address: str, port: int) -> None:
-    from paramiko.ssh_exception import AuthenticationException, NoValidConnectionsError, SSHException
+    from paramiko.ssh_exception import NoValidConnectionsError, SSHException
 
     name = printable(address)
     try:
         connection.open()
-    except AuthenticationException as error:
-        raise UserError(_why_no_login(connection, name, error)) from None
     except NoValidConnectionsError:
         raise Unreachable(f"Nothing answers at {name} port {port}: is it on, and is sshd running there?") from None
     except socket.gaierror:
@@ -160,44 +147,9 @@ def _connect(connection: Connection, host: Host, address: str, port: int) -> Non
     except OSError as error:
         raise Unreachable(f"{name} port {port} can't be reached: {error.strerror or error}.") from None
     except (EOFError, SSHException) as error:
-        if "No authentication methods" in str(error):
-            raise UserError(_why_no_login(connection, name, error)) from None
         raise Unreachable(f"{name} port {port} answers, but no ssh connection comes about{_said(error)}.") from None
-    except ValueError as error:  # a key file that is none
-        raise UserError(f"A key for {name} can't be read{_said(error)}.") from None
 
 
 def _said(error: BaseException) -> str:
     text = bounded(printable(str(error)), LONGEST_REASON).rstrip(".")
     return f": {text}" if text else ""
-
-
-def _why_no_login(connection: Connection, name: str, error: BaseException) -> str:
-    locked = _locked_keys(connection.connect_kwargs["key_filename"])
-    if locked:
-        return (
-            f"{name} lets {printable(connection.user)} in with no key at hand, and {printable(locked[0])} needs a "
-            f"passphrase: hand it to the agent first (ssh-add {printable(locked[0])})."
-        )
-    if "No authentication methods" in str(error):
-        return f"There is no key to log in to {name} with: make one (ssh-keygen) and copy it there (ssh-copy-id)."
-    return (
-        f"{name} does not let {printable(connection.user)} in with any key at hand: check the user, and copy a key "
-        "there (ssh-copy-id)."
-    )
-
-
-def _locked_keys(named: list[str]) -> list[str]:
-    from paramiko import PKey
-    from paramiko.ssh_exception import PasswordRequiredException, SSHException
-
-    locked = []
-    own = [str(Path("~/.ssh").expanduser() / name) for name in DEFAULT_KEYS]
-    for file in [*named, *own]:
-        try:
-            PKey.from_path(file)
-        except (PasswordRequiredException, TypeError):  # noqa: PERF203 - a handful of files
-            locked.append(file)
-        except (OSError, SSHException, ValueError):
-            continue
-    return locked

@@ -85,11 +85,22 @@ class Exchange:
                 self._heard = now
                 on_bytes(data)
             elif data is not None:
+                self._check_end(channel)
                 return
             elif silence_s is not None and now - self._heard > silence_s:
                 raise ConnectionLost(f"Nothing was heard for {silence_s:g} seconds.")
             if limit_s is not None and now - started > limit_s:
                 raise ConnectionLost(f"The machine did not finish within {limit_s:g} seconds.")
+
+    def _check_end(self, channel: Any) -> None:
+        """sshd may tell the exit status before the last bytes: what a lost connection cut is no end."""
+        if not channel.eof_received:
+            self._check_transport()
+
+    def _check_transport(self) -> None:
+        self._transport.join(TICK_S)  # a transport that dies closes its channels a moment earlier
+        if not self._is_alive():
+            raise ConnectionLost("The connection broke.")
 
     def _status(self, channel: Any) -> int:
         """An end without a status is one by a signal, or no end at all but that of the connection."""
@@ -98,9 +109,7 @@ class Exchange:
         status: int = channel.recv_exit_status()
         if status >= 0:
             return status
-        self._transport.join(TICK_S)  # a transport that dies closes its channels a moment earlier
-        if not self._is_alive():
-            raise ConnectionLost("The connection broke.")
+        self._check_transport()
         return ENDED_BY_SIGNAL
 
     def _is_alive(self) -> bool:

@@ -87,7 +87,8 @@ def _run(shell: Shell, python: str, body: str, words: dict[str, str], limit_s: f
 
 def _no_answer(done: Completed, python: str) -> Exception:
     complaint = done.stderr.decode("utf-8", "replace")
-    lines = [line.strip() for line in complaint.splitlines() if line.strip()]
+    said = complaint if complaint.strip() else done.stdout.decode("utf-8", "replace")  # as nologin says it
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
     last = bounded(printable(lines[-1].rstrip(".")), LONGEST_REASON) if lines else "no word"
     if done.status == ENDED_BY_SIGNAL:
         return ConnectionLost("The command was ended there.")

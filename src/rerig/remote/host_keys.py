@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerig.errors import UserError
-from rerig.remote.ssh_config import SSH_PORT, words_of
+from rerig.remote.ssh_config import SSH_PORT, file_names
 from rerig.text import printable
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def find_known_keys(options: Any, address: str, port: int) -> KnownKeys:
     As ssh does: HostKeyAlias as it is, else ``[address]:port`` where the port is not 22; a key of the plain address
     also vouches for another port, while a different one there says nothing.
     """
-    lines = list(_read_lines(options))
     alias = options.get("hostkeyalias")
+    lines = list(_read_lines(options, {"%%": "%", "%d": "~", "%h": address, "%k": alias or address, "%p": str(port)}))
     name = alias or (address if port == SSH_PORT else f"[{address}]:{port}")
     known = look_up(lines, name)
     if not known.trusted and not alias and port != SSH_PORT:
@@ -152,11 +152,15 @@ def _is_hash_of(hashed: str, name: str) -> bool:
     return hmac.compare_digest(hmac.new(salt, name.encode("utf-8", "replace"), hashlib.sha1).digest(), digest)
 
 
-def _read_lines(options: Any) -> Iterable[str]:
+def _read_lines(options: Any, tokens: dict[str, str]) -> Iterable[str]:
     for key, default in (("userknownhostsfile", USER_FILES), ("globalknownhostsfile", GLOBAL_FILES)):
-        for word in words_of(options, key, default):
-            path = Path(word.replace("%d", "~", 1) if word.startswith("%d") else word).expanduser()
-            try:
-                yield from path.read_text("utf-8", "replace").splitlines()
-            except (OSError, RuntimeError):
-                continue  # none, /dev/null, or not there yet
+        for name in file_names(options, key, default, tokens):
+            yield from _text(name).splitlines()
+
+
+def _text(name: str) -> str:
+    """Nothing for "none", /dev/null, or a file that isn't there yet."""
+    try:
+        return Path(name).expanduser().read_text("utf-8", "replace")
+    except (OSError, RuntimeError):
+        return ""

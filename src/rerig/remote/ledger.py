@@ -6,6 +6,7 @@ It names machines and users, so nobody else may read it and nothing of it comes 
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from rerig.errors import UserError
 from rerig.hosts import Host
 
 FOLDER = ".remote"
+MOST_TRIES = 100
 RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,79}")
 
 
@@ -65,8 +67,7 @@ def write_entry(out: Path, run_id: str, entry: Entry) -> None:
     folder = out / FOLDER
     temporary = None
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, temporary = tempfile.mkstemp(prefix=".new-", dir=folder)  # 0600
+        handle, temporary = _new_file(folder)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(asdict(entry), file, indent=2)
             file.flush()
@@ -76,6 +77,15 @@ def write_entry(out: Path, run_id: str, entry: Entry) -> None:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
         raise UserError(f"Nothing can be written in {out}: {error.strerror}; choose --out DIR.") from error
+
+
+def _new_file(folder: Path) -> tuple[int, str]:
+    """A file of mode 0600; whoever forgets the last entry removes the folder, at any moment."""
+    for _ in range(MOST_TRIES):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with contextlib.suppress(FileNotFoundError):
+            return tempfile.mkstemp(prefix=".new-", dir=folder)
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(folder))
 
 
 def read_entry(out: Path, run_id: str) -> Entry | None:
@@ -107,5 +117,7 @@ def _entry(document: Any) -> Entry | None:
     if not isinstance(document, dict):
         return None
     known = {field.name: document[field.name] for field in fields(Entry) if field.name in document}
-    texts = all(isinstance(known.get(name), str) for name in ("name", "destination", "run_dir"))
-    return Entry(**known) if texts else None
+    sound = all(isinstance(known.get(name), str) for name in ("name", "destination", "run_dir"))
+    sound = sound and all(isinstance(known.get(name), str | None) for name in ("user", "key_file"))
+    sound = sound and isinstance(known.get("port"), int | None) and isinstance(known.get("sudo", False), bool)
+    return Entry(**known) if sound and isinstance(known.get("python", ""), str) else None

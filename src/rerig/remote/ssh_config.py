@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SYSTEM = Path("/etc/ssh/ssh_config")
 DEEPEST_INCLUDE = 16  # as OpenSSH
 KEYWORD = re.compile(r"\s*(\w+)(?:\s*=\s*|\s+)(.*)", re.DOTALL)
+TOKEN = re.compile("%.")
 SSH_PORT = 22
 CONNECT_LIMIT_S = 15
 KEEPALIVE_S = 15
@@ -49,11 +50,12 @@ def keepalive_s(options: Any) -> int:
     return _number(options, "serveraliveinterval", KEEPALIVE_S) or KEEPALIVE_S
 
 
-def words_of(options: Any, key: str, default: list[str]) -> list[str]:
-    """The file names of one option, each without its quotes; a single name may hold spaces."""
+def file_names(options: Any, key: str, default: list[str], tokens: dict[str, str]) -> list[str]:
+    """The file names of one option, each without its quotes, its ``%`` words replaced; a single one may hold spaces."""
     value = options.get(key)
     if not value:
         return default
+    value = TOKEN.sub(lambda found: tokens.get(found[0], found[0]), value)
     if Path(value).expanduser().is_file():
         return [value]
     try:

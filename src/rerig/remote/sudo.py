@@ -39,33 +39,37 @@ class Sudo:
         return f"Sudo({'without a password' if self.password is None else 'with a password'})"
 
 
-def ask_sudo(connections: Sequence[Connection], ask: Callable[[str], str] | None = None) -> list[Sudo]:
-    """How to become root on each of these machines, checked there.
+def ask_sudo(
+    connections: Sequence[Connection], ask: Callable[[str], str] | None = None, python: str = "python3"
+) -> list[Sudo]:
+    """How to become root on each of these machines, checked there with the very program that will run (``python``).
 
-    Where sudo wants a password, ``ask`` (by default the terminal) is asked once for all of them. Raises UserError:
-    no sudo there, not allowed, a wrong password, no terminal.
+    A password that sudo doesn't want for it would end up in what that program reads. Where sudo wants one, ``ask`` (by
+    default the terminal) is asked once for all machines. Raises UserError: no sudo there, not allowed, a wrong
+    password, no terminal.
     """
-    found = [None if _refusal(connection, Sudo()) else Sudo() for connection in connections]
+    found = [None if _refusal(connection, Sudo(), python) else Sudo() for connection in connections]
     wanting = [connection for connection, sudo in zip(connections, found, strict=True) if sudo is None]
     if not wanting:
         return [sudo for sudo in found if sudo]
     names = ", ".join(dict.fromkeys(printable(str(connection.original_host)) for connection in wanting))
     secret = Sudo((ask or _ask_terminal)(f"sudo password on {names}: "))
     for connection in wanting:
-        if refusal := _refusal(connection, secret):
+        if refusal := _refusal(connection, secret, python):
             raise UserError(f"sudo on {printable(str(connection.original_host))} refuses: {refusal}.")
     return [sudo or secret for sudo in found]
 
 
-def _refusal(connection: Connection, sudo: Sudo) -> str | None:
-    """Why not, in sudo's own words; None where it works. Raises UserError where a password can't help."""
+def _refusal(connection: Connection, sudo: Sudo, python: str) -> str | None:
+    """Why not, in sudo's own words; None where it works, or would if Python were there. Raises UserError."""
     from rerig.remote.shell import SshShell
 
     shell = SshShell(connection)
+    program = [python, "-I", "-S", "-c", "pass"]
     # -k here too: a login that sudo still remembers would be forgotten in the middle of a long run.
-    argv = ["sudo", "-k", "-n", "--", "true"] if sudo.password is None else sudo.argv(["true"])
+    argv = ["sudo", "-k", "-n", "--", *program] if sudo.password is None else sudo.argv(program)
     done = shell.run(argv, sudo.first_line(), SUDO_LIMIT_S)
-    if done.status == 0:
+    if done.status == 0 or b": command not found" in done.stderr:
         return None
     if done.status == NOT_FOUND:
         raise UserError(f"There is no sudo on {printable(str(connection.original_host))}; log in as root instead.")

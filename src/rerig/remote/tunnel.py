@@ -26,14 +26,23 @@ class Tunnel:
     def __init__(self, inner: Any, end: Callable[[], None]) -> None:
         self._inner = inner
         self._end = end
+        self._closed = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
     def close(self) -> None:
-        """Close the way and what carries it; more than once does no harm."""
-        self._inner.close()
-        self._end()
+        """Close the way and what carries it, also if that is broken; more than once does no harm."""
+        from paramiko.ssh_exception import SSHException
+
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            with contextlib.suppress(OSError, EOFError, SSHException):  # a channel says goodbye, to nobody maybe
+                self._inner.close()
+        finally:
+            self._end()
 
 
 def through(hop: Connection, address: str, port: int, limit_s: float) -> Tunnel:
