@@ -67,6 +67,15 @@ class Met:
     failures: dict[str, UserError] = field(default_factory=dict)
     doors: list[Door] = field(default_factory=list)
 
+    def other(self, name: str) -> RemoteAgent:
+        """The agent on another machine. Raises the UserError that says why it can't be reached."""
+        if name in self.failures:
+            raise self.failures[name]
+        machine = self.machines[name]
+        if isinstance(machine, LocalAgent):
+            raise UserError(f"{printable(name)} is this machine.")
+        return machine
+
     def close(self) -> None:
         """Close every connection; what still wants one gets a UserError."""
         for door in self.doors:

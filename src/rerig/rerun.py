@@ -100,12 +100,19 @@ def make_plan(agent: Agent, request: Request) -> Planned:
     suite = load_suite(request.suite)
     paths = [agent.target_path(path) for path in request.paths]
     probe = agent.probe(paths, None if paths else agent.scratch_directory(request.scratch))
+    return plan_from_probe(suite, probe, agent.identity(), request)
+
+
+def plan_from_probe(
+    suite: dict[str, Any], probe: dict[str, Any], identity: dict[str, str], request: Request
+) -> Planned:
+    """The plan of a machine that was looked at, for the agent of that ``identity``; otherwise as ``make_plan``."""
     options = PlanOptions(new_run_id(), request.size_bytes, request.repeats, request.labels)
-    plan = expand_plan(suite, probe, agent.identity(), options)
+    plan = expand_plan(suite, probe, identity, options)
     refusals = [
         target["classified"]["refusal"] for target in probe["targets"] if target["classified"]["refusal"] is not None
     ]
-    if paths and len(refusals) == len(paths):
+    if probe["targets"] and len(refusals) == len(probe["targets"]):
         raise UserError("Nothing can be measured. " + " ".join(refusals))
     return Planned(plan, refusals, servers_of(probe))
 

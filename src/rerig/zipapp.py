@@ -54,6 +54,11 @@ def build_agent(destination: str | Path) -> Agent:
     return {"path": str(path), "sha256": hashlib.sha256(data).hexdigest(), "version": _version()}
 
 
+def agent_identity() -> dict[str, str]:
+    """What a plan says about the agent that is to run it: the one that these sources make."""
+    return {"version": _version(), "sha256": hashlib.sha256(agent_bytes()).hexdigest()}
+
+
 def agent_bytes(sources: Path = SOURCES) -> bytes:
     """The whole archive. A package's files are its .py files; whatever else lies about is left out."""
     files = {

@@ -147,8 +147,10 @@ class RemoteAgent:
     def clean(self, run_id: str) -> None:
         """Remove a run there, and what it left; never one that goes on. One that is gone already is no error."""
         answer = self._end.say(["clean", self._find(run_id)], limit_s=CLEAN_LIMIT_S)
-        if answer.status and any(document["run_id"] == run_id for document in self.list_runs()[0]):
-            raise self._end.failure(answer)
+        if answer.status:
+            documents, complaint = self.list_runs()
+            if any(document["run_id"] == run_id for document in documents) or run_id in complaint:
+                raise self._end.failure(answer)
         ledger.remove_entry(self._out, run_id)
 
     def _accompany(self, there: str, run_dir: Path, on_event: OnEvent) -> Outcome:

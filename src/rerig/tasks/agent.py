@@ -2,10 +2,49 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 from invoke.context import Context
 from invoke.tasks import task
 
 from rerig.checkout import ROOT
+
+
+@task(
+    iterable=["label"],
+    help={
+        "probe": "What the agent's probe printed on the machine.",
+        "out": "The file to write the plan to.",
+        "suite": "What to measure, as for rerun (default: storage).",
+        "size": "The most that is used of each file, as for rerun.",
+        "repeats": "Repeats of every case, as for rerun.",
+        "label": "A note kept with the result, as for rerun; repeat it for several.",
+    },
+)
+def plan(
+    _context: Context,
+    label: list[str],
+    probe: str,
+    out: str,
+    suite: str = "storage",
+    size: str = "",
+    repeats: str = "",
+) -> None:
+    """Plan for a machine that was looked at before; the role measure asks for it."""
+    from rerig import sizes
+    from rerig.handing import plan_to_file
+    from rerig.options import parse_labels, parse_repeats
+    from rerig.rerun import Request
+
+    request = Request(
+        suite=suite,
+        labels=parse_labels(label),
+        repeats=parse_repeats(repeats),
+        size_bytes=sizes.parse_size(size) if size else None,
+    )
+    for sentence in plan_to_file(Path(probe), request, Path(out)):
+        print(sentence, file=sys.stderr)
 
 
 @task(help={"out": "The file to write (default: dist/rerig-agent.pyz)"})

@@ -77,6 +77,19 @@ def rebuild(_context: Context, run: str, json: bool = False) -> None:
     results.print_run(rerun.rebuild(Path(run)), as_json=json, quiet=not json)
 
 
+@task(
+    help={
+        "archive": "What the agent's pack has written on another machine.",
+        "out": "Where the run directory goes (default: runs).",
+    }
+)
+def receive(_context: Context, archive: str, out: str = "runs") -> None:
+    """Unpack a run from another machine, build its result and print where it is; the role measure asks for it."""
+    from rerig.handing import receive_run
+
+    print(receive_run(Path(archive), Path(out)))
+
+
 def _problem(path: Path) -> str | None:
     """The sentence about an invalid document, or None."""
     from rerig.documents import load_valid_document
