@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from rerig.hosts import parse_destination
 from ssh_bed import SshBed, prepare_tools
 
 
@@ -23,3 +26,18 @@ def bed(tmp_path: Path, ssh_tools: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
         monkeypatch.setenv("HOME", str(bed.home))
         monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
         yield bed
+
+
+@pytest.fixture
+def connect(bed: SshBed) -> Iterator[Callable[[str], Any]]:
+    """An open connection to a machine of the bed, closed at the end."""
+    from rerig.remote.connection import open_connection
+
+    with ExitStack() as stack:
+
+        def connect(word: str = "box") -> Any:
+            connection = open_connection(parse_destination(word))
+            stack.callback(connection.close)
+            return connection
+
+        yield connect

@@ -37,7 +37,7 @@ class User:
     sudo: str = NO_SUDO
     password: str = ""
     home: str = ""
-    shell: str = "/bin/bash"
+    login_shell: str = "/bin/bash"
     keys: Sequence[Path] | None = None
 
 
@@ -62,6 +62,7 @@ class Machine:
     without: Sequence[str] = ()
     host_key_types: Sequence[str] = ("ed25519",)
     sshd_config: str = ""
+    sudoers: str = ""
 
 
 class BedHost:
@@ -206,7 +207,7 @@ class BedHost:
         etc, ssh = self.folder / "etc", self.folder / "ssh"
         for folder in (ssh / "keys", self.folder / "etc.work", self.folder / "usr/local/bin", etc / "pam.d"):
             folder.mkdir(parents=True)
-        _Accounts(self.machine.users, etc, self.name).write()
+        _Accounts(self.machine, etc, self.name).write()
         for user in [*self.machine.users, User("root")]:
             keys = self._public_keys if user.keys is None else user.keys
             (ssh / "keys" / user.name).write_text("".join(key.read_text("utf-8") for key in keys), "utf-8")
@@ -306,8 +307,9 @@ class BedHost:
 class _Accounts:
     """The files in /etc that say who there is, and who may become root."""
 
-    def __init__(self, users: Sequence[User], etc: Path, name: str) -> None:
-        self._users = users
+    def __init__(self, machine: Machine, etc: Path, name: str) -> None:
+        self._users = machine.users
+        self._sudoers = machine.sudoers.splitlines()
         self._etc = etc
         self._name = name
 
@@ -317,10 +319,11 @@ class _Accounts:
         group = ["root:x:0:", "nogroup:x:65534:", "tty:x:5:"]
         sudoers = ["Defaults lecture=never", "root ALL=(ALL:ALL) ALL"]
         for number, user in enumerate(self._users, FIRST_UID):
-            passwd.append(f"{user.name}:x:{number}:{number}::{user.home or f'/home/{user.name}'}:{user.shell}")
+            passwd.append(f"{user.name}:x:{number}:{number}::{user.home or f'/home/{user.name}'}:{user.login_shell}")
             group.append(f"{user.name}:x:{number}:")
             if user.sudo != NO_SUDO:
                 sudoers.append(f"{user.name} ALL=(ALL:ALL) {'NOPASSWD: ' if user.sudo == NOPASSWD else ''}ALL")
+        sudoers += self._sudoers  # the last rule that fits is the one that counts
         shadow = [f"{line.partition(':')[0]}:*:19000:0:99999:7:::" for line in passwd]
         pam = ["auth required pam_unix.so", "account required pam_unix.so", "session required pam_permit.so"]
         files = {
