@@ -128,7 +128,7 @@ def _become_root(doors: list[Door], failures: dict[str, UserError]) -> None:
 
     def become_root(door: Door) -> UserError | None:
         try:
-            (door.sudo,) = ask_sudo([door.connect()], ask)
+            (door.sudo,) = ask_sudo([door.connect()], ask, door.host.python)
         except UserError as error:
             return error
         return None
