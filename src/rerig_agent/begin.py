@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import os
 import sys
-import time
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 from .child import StopFlag
 from .exits import EXIT_BUSY, Refused
 from .files import write_json
 from .guard import Emit
 from .journal import JOURNAL_NAME, LOCK_NAME, is_alive
+from .place import one_at_a_time, sync_names
 from .plan_format import PlanError, parse_plan, read_plan
+from .progress import PROGRESS_NAME
 from .run import Run, RunRefused
 from .shell_words import shell_word
-from .status import PLAN_NAME, NoRun, RunLook, look
-
-PLACE_LIMIT_S = 30.0
-# NFS locks no directories.
-_NO_SUCH_LOCK = (errno.EBADF, errno.ENOLCK, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS)
+from .status import LOG_NAME, PLAN_NAME, NoRun, RunLook, look
 
 
 class AlreadyThere(Refused):
@@ -43,8 +38,10 @@ def begin(plan: dict[str, Any] | None, run_dir: Path, stop: StopFlag, emit: Emit
 
     Raises Refused, and where that is the very run already, AlreadyThere. No two runs begin side by side.
     """
+    if plan is None:
+        look(run_dir)  # raises NoRun, before anything is made
     run_dir.parent.mkdir(parents=True, exist_ok=True)
-    with _place(run_dir.parent):
+    with one_at_a_time(run_dir.parent):
         found = _find(run_dir)
         if plan is None:
             plan = _plan_to_resume(run_dir, found)
@@ -105,10 +102,9 @@ def _refuse_beside(run_dir: Path) -> None:
 
 
 def _goes_on(run_dir: Path) -> bool:
-    if run_dir.is_symlink() or not (run_dir / LOCK_NAME).exists() or not is_alive(run_dir):
-        return False
     try:
-        return look(run_dir).running
+        has_lock = not run_dir.is_symlink() and (run_dir / LOCK_NAME).exists()
+        return has_lock and is_alive(run_dir) and look(run_dir).running
     except (Refused, OSError):
         return False  # damaged, or another user's
 
@@ -122,7 +118,7 @@ def _make(run_dir: Path, plan: dict[str, Any]) -> bool:
         made = False
     try:
         write_json(run_dir / PLAN_NAME, plan)
-        _sync(run_dir.parent)
+        sync_names(run_dir.parent)
     except OSError:
         if made:
             _unmake(run_dir)
@@ -130,40 +126,17 @@ def _make(run_dir: Path, plan: dict[str, Any]) -> bool:
     return made
 
 
+def abandon(run_dir: Path) -> None:
+    """Take away what a start has made in vain: on a full disk it would help nobody, and look like a run."""
+    with contextlib.suppress(Refused, OSError), one_at_a_time(run_dir.parent):
+        found = look(run_dir)
+        if not found.running and not found.sessions:
+            _unmake(run_dir)
+
+
 def _unmake(run_dir: Path) -> None:
-    """Take a directory away in which no run has begun; where the disk is full, it would help nobody."""
     with contextlib.suppress(OSError):
-        for name in (PLAN_NAME, LOCK_NAME, JOURNAL_NAME):
+        for name in (PLAN_NAME, LOCK_NAME, JOURNAL_NAME, LOG_NAME, PROGRESS_NAME):
             with contextlib.suppress(FileNotFoundError):
                 (run_dir / name).unlink()
         run_dir.rmdir()
-
-
-def _sync(directory: Path) -> None:
-    descriptor = os.open(str(directory), os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        with contextlib.suppress(OSError):  # some file systems can't; the directory itself may lie on any
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-@contextlib.contextmanager
-def _place(directory: Path) -> Iterator[None]:
-    """One start at a time in ``directory``; it is the directory itself that is locked, so nothing is left in it."""
-    descriptor = os.open(str(directory), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        deadline = time.monotonic() + PLACE_LIMIT_S
-        while not _taken(descriptor) and time.monotonic() < deadline:  # then the runs' own locks must do
-            time.sleep(0.01)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _taken(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno in _NO_SUCH_LOCK
-    return True

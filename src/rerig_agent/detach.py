@@ -60,6 +60,8 @@ def _forget_the_parent(log: Path, inherited: set[int]) -> None:
         said = os.open(str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
     except OSError:  # a full disk, say: the run's end tells more
         said = empty
+    # The last user of a file that stands for a closed stream closes it: before its number is taken, not after.
+    sys.stdin = sys.stdout = sys.stderr = None
     for number, source in enumerate((empty, empty, said)):
         os.dup2(source, number)
     for number in inherited:

@@ -24,10 +24,15 @@ def own_archive_sha256() -> str | None:
 
 
 def read_pid_start(pid: int, root: Path = Path("/")) -> int | None:
-    """When a process began, in clock ticks since boot: with the PID it names one process of this boot. None: gone."""
+    """When a process began, in clock ticks since boot: with the PID it names one process of this boot.
+
+    None: it has ended, whether or not its parent has noticed.
+    """
     text = read_text(absolute(root, f"/proc/{pid}/stat")) or ""
     # The second field, the name, may hold blanks and brackets itself.
     fields = text.rpartition(")")[2].split()
+    if fields[:1] in (["Z"], ["X"]):
+        return None
     try:
         return int(fields[_START_FIELD - 3])
     except (IndexError, ValueError):

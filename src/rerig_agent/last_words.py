@@ -23,7 +23,7 @@ def last_words(found: RunLook) -> str | None:
     if status == EXIT_NOTHING_MEASURED:
         return "Nothing could be measured."
     if 0 < status <= ENDED_BY_SIGNAL:
-        return _said(found) or "The run broke off with an error."
+        return _said(found) or _full(found) or "The run broke off with an error."
     return None
 
 
@@ -34,10 +34,14 @@ def _why_killed(found: RunLook) -> str:
     said = _said(found)
     if said is not None:
         return f"The run broke off: {said}"
+    return _full(found) or "The run was killed (by kill -9, or because the memory ran out)."
+
+
+def _full(found: RunLook) -> str | None:
     space = os.statvfs(str(found.run_dir))
     if space.f_bavail * space.f_frsize < FULL_BYTES:
         return "The disk that holds the run is full, so that it could not go on."
-    return "The run was killed (by kill -9, or because the memory ran out)."
+    return None
 
 
 def _said(found: RunLook) -> str | None:

@@ -6,12 +6,14 @@ import contextlib
 import json
 import os
 import select
+import sys
 import time
 import traceback
 from pathlib import Path
 from typing import Any
 
-from .begin import AlreadyThere, begin
+from . import VERSION
+from .begin import AlreadyThere, abandon, begin
 from .child import StopFlag
 from .detach import detach, open_descriptors
 from .exits import EXIT_BUG, EXIT_KILLED, Refused, complain, explain
@@ -19,7 +21,7 @@ from .journal import read_journal
 from .progress import PROGRESS_NAME, ProgressFile
 from .run import Run
 from .sessions import session_file, split_sessions
-from .status import LOG_NAME, RunLook, look, print_status
+from .status import LOG_NAME, NoRun, RunLook, look, print_status
 
 BEGIN_LIMIT_S = 100.0  # what earlier runs left on a mount that hangs is given up after a while
 POLL_S = 0.05
@@ -38,9 +40,9 @@ def start(plan: dict[str, Any] | None, run_dir: Path) -> int:
             run = begin(plan, run_dir, stop, ProgressFile(run_dir / PROGRESS_NAME))
         except AlreadyThere:
             found = _wait_for_another(run_dir)
-            if found.running or found.sessions:
+            if found is not None and found.state in ("running", "ended"):
                 return print_status(found)
-            continue  # whoever was about to begin it has failed
+            continue  # whoever was about to begin it has failed, or has only undone what it left
         return _launch(run, run_dir, stop, inherited)
     raise Refused("The run does not begin.", EXIT_KILLED)
 
@@ -57,6 +59,7 @@ def _launch(run: Run, run_dir: Path, stop: StopFlag, inherited: set[int]) -> int
         os.close(reader)
     if failure is None:
         return print_status(look(run_dir))
+    abandon(run_dir)
     complain(failure[1])
     return failure[0]
 
@@ -64,6 +67,8 @@ def _launch(run: Run, run_dir: Path, stop: StopFlag, inherited: set[int]) -> int
 def _measure(run: Run, stop: StopFlag, writer: int) -> int:
     """The whole life of the detached process: a session; why it failed goes into its log and the pipe."""
     stop.install()
+    # A log that has its first block can take a last sentence when the disk is full.
+    print("rerig-agent", VERSION, file=sys.stderr, flush=True)
     try:
         return run.execute()
     except Exception as error:  # noqa: BLE001 - nobody is left who could handle it
@@ -100,11 +105,14 @@ def _wait_for_begin(run_dir: Path, number: int, reader: int) -> tuple[int, str] 
     return int(status), str(sentence)
 
 
-def _wait_for_another(run_dir: Path) -> RunLook:
-    """How the run is once the session that somebody else begins is journalled, or that has failed."""
+def _wait_for_another(run_dir: Path) -> RunLook | None:
+    """How the run is once the session that somebody else begins is journalled, or that has failed; None: it is gone."""
     deadline = time.monotonic() + BEGIN_LIMIT_S
     while True:
-        found = look(run_dir)
+        try:
+            found = look(run_dir)
+        except NoRun:
+            return None
         if not found.running or found.pid() is not None or time.monotonic() > deadline:
             return found
         time.sleep(POLL_S)

@@ -7,6 +7,7 @@ from typing import Iterator
 
 import pytest
 
+from agent_program import AgentProgram
 from fake_machine import FakeMachine
 from rerig_agent.facts.page_cache import file_system_magic
 
@@ -45,3 +46,13 @@ def public_path() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(str(folder))
+
+
+@pytest.fixture
+def agent(disk_path: Path) -> Iterator[AgentProgram]:
+    """The agent as one file, with files to measure; no run outlives the test."""
+    program = AgentProgram(disk_path)
+    try:
+        yield program
+    finally:
+        program.end()

@@ -283,6 +283,13 @@ def test_a_process_is_told_from_a_later_one_with_its_number() -> None:
     assert read_pid_start(child.pid) is None
 
 
+def test_a_process_that_has_ended_is_gone_although_its_parent_has_not_noticed() -> None:
+    child = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert read_pid_start(child.pid) is None
+    child.wait()
+
+
 def test_a_process_may_have_any_name(tmp_path: Path) -> None:
     stat = tmp_path / "proc/7/stat"
     stat.parent.mkdir(parents=True)
