@@ -174,7 +174,7 @@ class HandShell:
                 process.stdin.write(stdin)
                 process.stdin.close()
             for number, line in enumerate(process.stdout):
-                if moment == "within" and number > 1:  # behind the greeting and the mark
+                if moment == "within" and number > 4:  # behind the greeting, the mark, and some events
                     self.lose()
                 self._check()
                 on_line(line)
