@@ -28,7 +28,7 @@ def read_plan(file: BinaryIO) -> dict[str, Any]:
     with _opened(file) as archive:
         for member in _members(archive):
             if member.name == "plan.json" and member.isreg() and member.size <= LARGEST_PLAN_BYTES:
-                plan = _json(_content(archive, member).read())
+                plan = _json(_read(archive, member))
                 if isinstance(plan, dict) and isinstance(plan.get("run_id"), str):
                     return plan
                 break
@@ -145,6 +145,14 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:
     if content is None:
         raise UserError("The archive is damaged.")
     return content
+
+
+def _read(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    try:
+        data: bytes = _content(archive, member).read()
+    except tarfile.TarError as error:
+        raise UserError("The archive is damaged or cut short.") from error
+    return data
 
 
 def _json(data: bytes) -> Any:

@@ -64,7 +64,7 @@ def check_run_id(run_id: str) -> str:
 
 def write_entry(out: Path, run_id: str, entry: Entry) -> None:
     """Note, on the disk before this returns, where a run is. Raises UserError where ``out`` can't be written."""
-    folder = out / FOLDER
+    folder, name = out / FOLDER, f"{check_run_id(run_id)}.json"
     temporary = None
     try:
         handle, temporary = _new_file(folder)
@@ -72,7 +72,7 @@ def write_entry(out: Path, run_id: str, entry: Entry) -> None:
             json.dump(asdict(entry), file, indent=2)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).replace(folder / f"{check_run_id(run_id)}.json")
+        Path(temporary).replace(folder / name)
     except OSError as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
@@ -92,7 +92,7 @@ def read_entry(out: Path, run_id: str) -> Entry | None:
     """Where a run is; None where nothing (or nothing sound) is noted."""
     try:
         document = json.loads((out / FOLDER / f"{check_run_id(run_id)}.json").read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return _entry(document)
 
