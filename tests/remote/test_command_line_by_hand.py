@@ -48,8 +48,7 @@ class Lab:
         try:
             return cli.main(argv)
         except SystemExit as end:
-            assert isinstance(end.code, int)
-            return end.code
+            return int(str(end.code))
 
     def rerun(self, *words: str, status: int = 0) -> tuple[str, str]:
         return self.run("rerun", "--suite", "./by-hand.yml", "--path", str(self.model), *words, status=status)
@@ -69,8 +68,7 @@ class Lab:
         for machine in self.machines.values():
             machine.shut(after=2)
         with when(lambda: [self.machines[word].wait_until_shut() for word in words if word in self.machines], ctrl_c):
-            told = self.rerun(*words, status=130)[1]
-        return told
+            return self.rerun(*words, status=130)[1]
 
     def end(self) -> None:
         for machine in self.machines.values():
