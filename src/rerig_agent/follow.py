@@ -85,7 +85,7 @@ class _Output:
             return
         try:
             event = json.loads(line)
-            self._emit(event.pop("event"), **event)
+            self._emit(str(event.pop("event")), **event)
         except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
             pass  # a line that was damaged by a crash
 
