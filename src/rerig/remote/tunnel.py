@@ -66,9 +66,11 @@ def by_command(command: str, address: str, port: int, user: str) -> Tunnel:
     try:
         words = [_expand(word, known) for word in shlex.split(command)]
     except ValueError:
-        raise UserError(f"The ProxyCommand can't be read: {printable(command)}.") from None
+        words = []
     if words[:1] == ["exec"]:
         del words[0]
+    if not words:
+        raise UserError(f"The ProxyCommand can't be read: {printable(command)}.")
     ours, theirs = socket.socketpair()
     with theirs:
         try:
