@@ -67,7 +67,7 @@ def find_runs(words: list[str], out: Path, hosts: list[Host]) -> list[KnownRun]:
 
 
 def _run_dir(word: str, out: Path) -> Path:
-    path, in_out = Path(word), out / word
+    path, in_out = Path(word), out / (word or ledger.check_run_id(word))
     if word.strip(".") and "/" not in word and (is_run(in_out) or _entry(in_out) is not None or not is_run(path)):
         return in_out
     return path if path.name not in ("", "..") else path.resolve()
