@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 OLDEST = "(3, 8)"
 
@@ -73,7 +74,7 @@ def use(path):
 
 os.umask(0o077)
 state_dir, refused, runs_dirs = None, [], []
-for path in candidates():
+for path in WORDS.get("places") or candidates():
     if state_dir is None:
         try:
             use(path)
@@ -126,7 +127,7 @@ print(json.dumps({"failed": failed}))
 """
 
 
-def errand(body: str, words: dict[str, str], mark: str) -> bytes:
+def errand(body: str, words: Mapping[str, object], mark: str) -> bytes:
     """The program that prints a newline, ``mark``, a newline and a JSON object: ``{"python": "2.7"}`` on one too old.
 
     ``body`` finds ``words`` as ``WORDS``; ASCII throughout.

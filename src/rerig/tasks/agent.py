@@ -54,3 +54,18 @@ def build(context: Context, out: str = "") -> None:
 
     agent = build_agent(out or ROOT / "dist" / "rerig-agent.pyz")
     print(f"{agent['path']}\nversion {agent['version']}\nsha256 {agent['sha256']}")
+
+
+@task(
+    iterable=["place"],
+    help={
+        "out": "The file to write.",
+        "run": "The id of an earlier run that is to be found there.",
+        "place": "A directory there, instead of the usual ones; repeat it for several.",
+    },
+)
+def deliver(_context: Context, place: list[str], out: str, run: str = "") -> None:
+    """Write the Python program that puts the agent on a machine; the role measure asks for it."""
+    from rerig.remote.delivery import write_delivery
+
+    write_delivery(Path(out), run, place)
