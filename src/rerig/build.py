@@ -47,7 +47,7 @@ def build_result(run: RawRun) -> dict[str, Any]:
         "builder": {"version": VERSION},
         "labels": plan["labels"],
         "machine": {
-            "before": _summary(run.sessions[0].conditions_before),
+            "before": _summary(_first_look(run.sessions)),
             "after": _summary(run.sessions[-1].conditions_after),
             "tools": _tools(judged.measuring_sessions()[-1]),
         },
@@ -56,6 +56,11 @@ def build_result(run: RawRun) -> dict[str, Any]:
         "validity": _run_validity(judged, cases, sessions),
         "raw": {"files": [{"name": file.name, "sha256": file.sha256} for file in run.files]},
     }
+
+
+def _first_look(sessions: list[RawSession]) -> dict[str, Any] | None:
+    """The machine before the first session that was not cut off before it looked."""
+    return next((one.conditions_before for one in sessions if one.conditions_before is not None), None)
 
 
 def _summary(conditions: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -104,6 +104,16 @@ def test_the_machine_is_shown_before_the_first_session_and_after_the_last() -> N
     assert (machine["before"]["uptime_s"], machine["after"]["uptime_s"]) == (1, 3)
 
 
+def test_a_session_that_was_cut_off_before_it_looked_leaves_the_machine_to_the_next() -> None:
+    quiet = {"boot_id": "one", "machine": "x86_64"}
+    before, after = ({**quiet, "uptime_s": uptime_s} for uptime_s in (2.0, 3.0))
+    machine = built(
+        session([start()], conditions_before=None, conditions_after=None),
+        resumed(conditions_before=before, conditions_after=after),
+    )["machine"]
+    assert (machine["before"]["uptime_s"], machine["after"]["uptime_s"]) == (2, 3)
+
+
 def test_each_case_is_judged_with_the_evidence_of_the_session_that_measured_it() -> None:
     unproven = {"proof": {"source": "none", "device": None, "reason": "raid_redundancy"}}
     dd, fio = built(killed(), resumed(targets={"t1": target_evidence(judged=unproven)}))["cases"]
