@@ -94,10 +94,11 @@ class RemoteAgent:
         ledger.write_entry(self._out, run_dir.name, ledger.entry_of(self.host, there))
         with self._going_on(run_dir.name):
             answer = self._end.say(["start", "--plan", "-", "--run-dir", there], _plan_bytes(plan), START_LIMIT_S)
-            if answer.status:
+            if answer.status and not self._sessions(there):
                 if not self._is_run(there):
                     ledger.remove_entry(self._out, run_dir.name)
                 raise self._end.failure(answer)
+            # Otherwise a call whose answer was lost had begun it, and it was killed since.
             return self._accompany(there, run_dir, on_event)
 
     def resume(self, run_dir: Path, on_event: OnEvent) -> Outcome:
@@ -190,11 +191,18 @@ class RemoteAgent:
                 return answer  # otherwise it was the follower that somebody stopped
 
     def _state(self, there: str) -> Any:
-        answer = self._end.say(["status", there])
-        return None if answer.status else _document(answer).get("state")
+        return self._look_at(there).get("state")
+
+    def _sessions(self, there: str) -> Any:
+        return self._look_at(there).get("sessions")
 
     def _is_run(self, there: str) -> bool:
-        return self._end.say(["status", there]).status == 0
+        return self._look_at(there) != {}
+
+    def _look_at(self, there: str) -> dict[str, Any]:
+        """The status document of a run; empty where there is none."""
+        answer = self._end.say(["status", there])
+        return {} if answer.status else _document(answer)
 
     def _fetch(self, there: str, run_dir: Path) -> None:
         with self._packed(there) as file:
