@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rerig.errors import UserError
 from rerig.hosts import Host, find_hosts
 from rerig.remote.agent import RemoteAgent
+from rerig.remote.lost import ConnectionLost
 from rerig.remote.steady import SteadyShell
 from rerig.runner import LocalAgent
 from rerig.side_by_side import run_side_by_side
@@ -120,36 +121,60 @@ def meet(hosts: list[Host], local: LocalAgent, outs: Mapping[str, Path]) -> Met:
 
 
 def _become_root(doors: list[Door], failures: dict[str, UserError]) -> None:
+    """Root on all at once where sudo asks nothing; then the password for the others, asked once in this thread."""
     if not doors:
         return
+    by_name = {door.host.name: door for door in doors}
+    answers = run_side_by_side(by_name, lambda door: _sudo(door, _refuse_to_ask))
+    wanting = [door for name, door in by_name.items() if isinstance(answers[name], _PasswordWanted)]
+    ask = _AskOnce([door.host.name for door in wanting])
+    answers.update({door.host.name: _answer(door, ask) for door in wanting})
+    for name, answer in answers.items():
+        if isinstance(answer, UserError):
+            failures[name] = answer
+        else:
+            by_name[name].sudo = answer
+
+
+def _answer(door: Door, ask: Callable[[str], str]) -> Sudo | UserError:
+    try:
+        return _sudo(door, ask)
+    except UserError as error:
+        return error
+
+
+def _sudo(door: Door, ask: Callable[[str], str]) -> Sudo:
     from rerig.remote.sudo import ask_sudo
 
-    ask = _AskOnce([door.host.name for door in doors])
+    try:
+        (sudo,) = ask_sudo([door.connect()], ask, door.host.python)
+    except ConnectionLost as error:
+        why = str(error).rstrip(".")
+        raise UserError(f"The connection to {printable(door.host.name)} was lost: {why}.") from error
+    return sudo
 
-    def become_root(door: Door) -> UserError | None:
-        try:
-            (door.sudo,) = ask_sudo([door.connect()], ask, door.host.python)
-        except UserError as error:
-            return error
-        return None
 
-    refused = {door.host.name: become_root(door) for door in doors}
-    failures.update({name: error for name, error in refused.items() if error is not None})
+class _PasswordWanted(UserError):
+    """sudo wants a password, which another thread is to ask for."""
+
+
+def _refuse_to_ask(prompt: str) -> str:
+    raise _PasswordWanted(prompt)
 
 
 class _AskOnce:
-    """Asks for the password when the first machine wants one; the prompt names all that may get to see it."""
+    """Asks for the password when the first machine wants one; the prompt names all that get to see it."""
 
     def __init__(self, names: list[str]) -> None:
         self._prompt = f"sudo password on {', '.join(map(printable, names))}: "
         self._answer: str | UserError | None = None
 
     def __call__(self, _prompt: str) -> str:
-        from rerig.remote.sudo import _ask_terminal
+        from rerig.remote.sudo import ask_terminal
 
         if self._answer is None:
             try:
-                self._answer = _ask_terminal(self._prompt)
+                self._answer = ask_terminal(self._prompt)
             except UserError as error:
                 self._answer = error
         if isinstance(self._answer, UserError):

@@ -53,7 +53,7 @@ def ask_sudo(
     if not wanting:
         return [sudo for sudo in found if sudo]
     names = ", ".join(dict.fromkeys(printable(str(connection.original_host)) for connection in wanting))
-    secret = Sudo((ask or _ask_terminal)(f"sudo password on {names}: "))
+    secret = Sudo((ask or ask_terminal)(f"sudo password on {names}: "))
     for connection in wanting:
         if refusal := _refusal(connection, secret, python):
             raise UserError(f"sudo on {printable(str(connection.original_host))} refuses: {refusal}.")
@@ -82,7 +82,8 @@ def _last_words(done: Completed) -> str:
     return bounded(printable(words[-1].rstrip(".")), LONGEST_REASON)
 
 
-def _ask_terminal(prompt: str) -> str:
+def ask_terminal(prompt: str) -> str:
+    """A password from the terminal, unseen. Raises UserError where there is none."""
     try:
         Path("/dev/tty").open("rb").close()  # getpass would read it from stdin, and show it
     except OSError:
