@@ -17,7 +17,7 @@ from waiting import wait_for
 
 SECRET = "s3" + "cret"
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.slow]  # every other test of this folder would fail, too
 
 
 def test_openssh_itself_gets_in(bed: SshBed) -> None:
