@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ssh_bed.clock import PYTHON, wrong_clock
 from ssh_bed.gates import Gates, write_gated
-from ssh_bed.tools import LOCALE, faketime_library
+from ssh_bed.tools import LOCALE
 
 INIT = Path(__file__).with_name("init.py")
 ANSWER_LIMIT_S = 120
@@ -74,6 +75,7 @@ class BedHost:
         self.folder = folder
         self._tools = tools
         self._public_keys = public_keys
+        self._clock = wrong_clock(tools, machine.faketime) if machine.faketime else {}
         self._init: subprocess.Popen[bytes] | None = None
         # Bound and never listening: it keeps the port for sshd, which shares it (SO_REUSEADDR), for good.
         self._reserved = socket.socket()
@@ -224,6 +226,7 @@ class BedHost:
                 *((point, "noexec") for point in ("/tmp", "/var/tmp") if self.machine.noexec_tmp),  # noqa: S108 - inside
                 *((point, "ro") for point in ("/home", "/root") if self.machine.readonly_home),
             ],
+            "clock": self._clock,
             "passwords": "".join(f"{user.name}:{user.password}\n" for user in self.machine.users if user.password),
         }
         (self.folder / "machine.json").write_text(json.dumps(config), "utf-8")
@@ -247,7 +250,7 @@ class BedHost:
 
     def _make_programs(self) -> None:
         programs = self.folder / "usr" / "local" / "bin"
-        for name, text in self.machine.programs.items():
+        for name, text in {**({"python3": PYTHON} if self._clock else {}), **self.machine.programs}.items():
             (programs / name).write_text(text, "utf-8")
             (programs / name).chmod(0o755)
         for name in self.machine.gated:
@@ -271,10 +274,7 @@ class BedHost:
         return disks
 
     def _sshd_config(self) -> str:
-        environment = dict(self.machine.environment)
-        if self.machine.faketime:
-            environment |= {"LD_PRELOAD": faketime_library(self._tools), "FAKETIME": self.machine.faketime}
-            environment |= {"FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"}
+        environment = {**self.machine.environment, **self._clock}
         if self.machine.locale:
             environment |= {"LANG": self.machine.locale, "LC_ALL": self.machine.locale}
             environment |= {"LANGUAGE": self.machine.locale.partition("_")[0]}

@@ -51,9 +51,3 @@ def _complete(ready: Path) -> None:
             check=True,
             capture_output=True,
         )
-
-
-def faketime_library(tools: Path) -> str:
-    """libfaketime as a path inside a machine."""
-    library = next((tools / "usr" / "lib").rglob("libfaketime.so.1"))
-    return "/" + str(library.relative_to(tools))
