@@ -28,6 +28,8 @@ def plan_to_file(probe: Path, request: Request, out: Path) -> list[str]:
         planned = plan_from_probe(suite, found, agent_identity(), request)
     except (KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{shown(probe)} is not what the agent of this version prints.") from error
+    if not planned.plan["targets"]:
+        raise UserError(f"{shown(probe)} is of no file and of no directory for a scratch file.")
     write_document(out, planned.plan)
     return planned.refusals
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -361,6 +363,36 @@ def test_words_that_make_no_sense_together_are_one_sentence(lab: Lab, words: lis
     assert shown == ""
     assert sentence in told
     assert len(told.splitlines()) == 1
+
+
+def test_the_steps_of_the_role_give_the_same_document_as_rerun(lab: Lab) -> None:
+    """As roles/measure/tasks/*.yml: plan here what the agent saw there, start it, pack it, receive it."""
+    machine = lab.machines[ONE]
+    lab.run("agent.build", "--out", "agent.pyz")
+
+    def agent(*words: str, stdin: bytes = b"") -> bytes:
+        argv = [sys.executable, "-I", "-S", "-B", str(lab.folder / "agent.pyz"), *words]
+        done = subprocess.run(argv, input=stdin, env=machine.environment, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    Path("probe.json").write_bytes(agent("probe", f"--path={lab.model}"))
+    words = ["--probe", "probe.json", "--out", "plan.json", "--suite", "./by-hand.yml", "--label=nas=a, b"]
+    assert lab.run("agent.plan", *words, "--size", "1G", "--repeats", "2") == ("", "")
+    run_dir = str(machine.runs / json.loads(Path("plan.json").read_text())["run_id"])
+    agent("start", "--plan", "-", "--run-dir", run_dir, stdin=b" " + Path("plan.json").read_bytes())
+    agent("follow", run_dir)
+    agent("pack", run_dir, "--to", str(lab.folder / "run.tar"))
+    shown, told = lab.run("results.receive", "--archive", "run.tar", "--out", "by role")
+    assert told == ""
+    path = shown.splitlines()[-1]
+    assert lab.run("results.validate", "--", path)[0] == f"{path}: valid\n"
+    mine = load_valid_document(path, "rerig-result")
+    lab.rerun("--host", ONE, "--label", "nas=a, b", "--repeats", "2", "--size", "1G")
+    (other,) = lab.results()
+    for key in ("format", "format_version", "suite", "agent", "builder", "labels", "targets", "validity"):
+        assert mine[key] == other[key], key
+    assert [case["identity"] for case in mine["cases"]] == [case["identity"] for case in other["cases"]]
 
 
 def test_a_run_that_nobody_knows_is_one_sentence(lab: Lab) -> None:
