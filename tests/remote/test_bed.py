@@ -184,3 +184,14 @@ def test_nothing_outlives_the_process_that_made_the_bed(tmp_path: Path, ssh_tool
         process.send_signal(end)
         process.wait(60)
     wait_for(lambda: not any(Path(f"/proc/{number}").exists() for number in [pid, *inits]))
+
+
+def test_a_machine_with_a_small_disk_comes_back_from_any_number_of_reboots(bed: SshBed) -> None:
+    host = bed.start(disks={"/home/jetson": 8 * 2**20})
+    for number in range(3):
+        assert bed.openssh(host, f"touch {number}; sync; ls | grep -c '^[0-9]'").stdout == f"{number + 1}\n"
+        bed.openssh(host, "setsid sleep 1000 </dev/null >/dev/null 2>&1 &")
+        host.reboot()
+        assert not host.processes("sleep 1000")
+    host.close()
+    assert list(host.folder.glob("*.img")) == []

@@ -15,7 +15,8 @@
 from __future__ import annotations
 
 from ssh_bed.bed import SshBed
-from ssh_bed.host import BedHost, Machine, User
+from ssh_bed.host import BedHost
+from ssh_bed.machine import Machine, User
 from ssh_bed.tools import prepare_tools
 
 __all__ = ["BedHost", "Machine", "SshBed", "User", "prepare_tools"]

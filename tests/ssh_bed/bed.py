@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
 import shlex
 import subprocess
@@ -11,7 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from ssh_bed.host import BedHost, Machine, _keygen
+from ssh_bed.host import BedHost
+from ssh_bed.machine import Machine
+from ssh_bed.machine_files import generate_key
+from waiting import wait_for
 
 
 class SshBed:
@@ -72,7 +74,7 @@ class SshBed:
 
     def make_key(self, name: str, key_type: str = "ed25519", passphrase: str = "") -> Path:
         """A key in the user's .ssh; the path of its private part."""
-        _keygen(self.ssh / name, key_type, passphrase)
+        generate_key(self.ssh / name, key_type, passphrase)
         return self.ssh / name
 
     def ssh_agent(self, *keys: Path) -> Path:
@@ -82,8 +84,6 @@ class SshBed:
             ["ssh-agent", "-D", "-a", str(socket)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
         )
         self._undo.callback(_end, process)
-        from waiting import wait_for
-
         wait_for(socket.exists)
         for key in keys:
             subprocess.run(
@@ -107,10 +107,6 @@ class SshBed:
         ]
         argv = ["ssh", "-o", "BatchMode=yes", *options, host.name, *words]
         return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
-
-    @property
-    def names(self) -> list[str]:
-        return [field.name for field in dataclasses.fields(Machine)]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
