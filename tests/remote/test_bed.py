@@ -140,7 +140,7 @@ def test_a_reboot_ends_all_and_changes_the_boot_id(bed: SshBed) -> None:
     host.path("/home/jetson/there").touch()
     before = host.run(["cat", "/proc/sys/kernel/random/boot_id"])
     bed.openssh(host, "setsid sleep 1000 </dev/null >/dev/null 2>&1 &")
-    assert host.processes("sleep 1000")
+    wait_for(lambda: host.processes("sleep 1000"))
     host.reboot(empty_tmp=True)
     assert host.run(["cat", "/proc/sys/kernel/random/boot_id"]) != before
     assert not host.processes("sleep 1000")
