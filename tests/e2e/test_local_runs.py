@@ -67,7 +67,7 @@ def bench(bare_cli: Cli, tmp_path: Path) -> Iterator[Bench]:
         wait_for(lambda: not is_alive(run_dir))  # noqa: B023 - it is called at once
 
 
-@pytest.mark.parametrize("after", range(5))
+@pytest.mark.parametrize("after", [2, *(pytest.param(number, marks=pytest.mark.slow) for number in (0, 1, 3, 4))])
 def test_a_killed_run_is_resumed_at_its_first_unfinished_case_by_the_words_that_were_told(
     bench: Bench, after: int
 ) -> None:
