@@ -159,10 +159,6 @@ class KillScene:
         assert changed_since_built(self.run_dir) == []
         return document
 
-    def resume(self, command: str = "") -> subprocess.CompletedProcess[str]:
-        """Go on with the run, by the words that a sentence told."""
-        return self.cli.run(*(told_words(command) if command else ["rerun", "--resume", self.run_id]), "--quiet")
-
     def assert_only_the_run_is_left(self) -> None:
         """Nothing is on the machine but rerig's own directory, and nothing in ``out`` but the run."""
         wait_for(lambda: self.foreign_processes() == [])

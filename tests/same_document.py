@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 # What every run has of its own: the value may differ, its kind (text, number, null) may not. * is each item of a list.
@@ -53,10 +54,9 @@ OF_THE_MOMENT = {
 # Told by :func:`sessions`, with the names of the run's own files.
 OF_THE_SESSIONS = {"run.sessions", "raw.files"}
 # Other programs read from the same disk: that bytes were counted is the same, their number is not.
-COUNTED = ("delivered", "served_from_cache", "extra_traffic")
+COUNTED = ("delivered", "extra_traffic")
 # Doubts that a busy or a slow disk raises.
 OF_THE_DISK = {
-    "served_from_cache",
     "extra_traffic",
     "short_run",
     "depth_levels_off",
@@ -74,6 +74,12 @@ def timeless(document: dict[str, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = _timeless(document, "")
     names = {_OWN_FILE.sub(r"\1\2", name) for name in _own_names(document) if not _UNFINISHED.match(name)}
     return {**plain, "raw": {**plain["raw"], "files": sorted(names)}}
+
+
+def assert_same(document: dict[str, Any], undisturbed: dict[str, Any]) -> None:
+    """Both tell the same; otherwise the failure names each place where they differ."""
+    found = list(_differences(timeless(document), timeless(undisturbed), ""))
+    assert not found, "\n".join(found)
 
 
 def sessions(document: dict[str, Any]) -> list[str | None]:
@@ -102,6 +108,17 @@ def without_doubts(document: dict[str, Any], code: str) -> tuple[dict[str, Any],
     rest = [found for found in issues if found["code"] != code]
     words = [found["what"] for found in issues if found["code"] == code]
     return {**document, "validity": {**document["validity"], "issues": rest}}, words
+
+
+def _differences(one: Any, other: Any, path: str) -> Iterator[str]:
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        for key, below in one.items():
+            yield from _differences(below, other[key], f"{path}.{key}" if path else key)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for number, below in enumerate(one):
+            yield from _differences(below, other[number], f"{path}.{number}")
+    elif type(one) is not type(other) or one != other:
+        yield f"{path}: {one!r} instead of {other!r}"
 
 
 def _own_names(document: dict[str, Any]) -> list[str]:

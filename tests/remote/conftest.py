@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kill_scene import KillScene, end
 from rerig.hosts import parse_destination
 from ssh_bed import SshBed, prepare_tools
 
@@ -41,3 +42,21 @@ def connect(bed: SshBed) -> Iterator[Callable[[str], Any]]:
             return connection
 
         yield connect
+
+
+@pytest.fixture
+def scene(bed: SshBed, tmp_path: Path) -> KillScene:
+    """A machine whose runs can be made to stand still, and rerig in a directory of its own."""
+    directory = tmp_path / "here"
+    directory.mkdir()
+    return KillScene(bed, directory)
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, ssh_tools: Path) -> dict[str, Any]:
+    """The result of such a run that nobody disturbed."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    with SshBed(folder, ssh_tools) as bed:
+        scene = KillScene(bed, folder)
+        end(scene.rerun(), 0)
+        return scene.document()

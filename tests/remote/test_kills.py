@@ -3,52 +3,21 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kill_scene import (
-    AT_THE_END,
-    BETWEEN,
-    CASES,
-    POINTS,
-    WITHIN,
-    KillScene,
-    Point,
-    case_hashes,
-    end,
-    kill,
-    told_words,
-)
-from same_document import sessions, timeless, unfinished
-from ssh_bed import SshBed
+from kill_outcomes import Document, assert_partial, assert_resumed, assert_undisturbed
+from kill_scene import AT_THE_END, BETWEEN, CASES, POINTS, WITHIN, KillScene, Point, case_hashes, end, kill, told_words
+from same_document import sessions
 from waiting import wait_for
 
 pytestmark = pytest.mark.root
-Document = dict[str, Any]
 
 
 def some_are_slow(quick: list[Point], points: list[Point] = POINTS) -> list[Any]:
     """All points; without the slow tests, those of ``quick``."""
     return [point if point in quick else pytest.param(point, marks=pytest.mark.slow) for point in points]
-
-
-@pytest.fixture
-def scene(bed: SshBed, tmp_path: Path) -> KillScene:
-    directory = tmp_path / "here"
-    directory.mkdir()
-    return KillScene(bed, directory)
-
-
-@pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, ssh_tools: Path) -> Document:
-    """The result of a run that nobody disturbed."""
-    folder = tmp_path_factory.mktemp("undisturbed")
-    with SshBed(folder, ssh_tools) as bed:
-        scene = KillScene(bed, folder)
-        end(scene.rerun(), 0)
-        return scene.document()
 
 
 def test_an_undisturbed_run_is_what_the_others_are_measured_by(undisturbed: Document) -> None:
@@ -57,33 +26,6 @@ def test_an_undisturbed_run_is_what_the_others_are_measured_by(undisturbed: Docu
     assert [case["id"] for case in undisturbed["cases"]] == CASES
     assert {case["status"] for case in undisturbed["cases"]} == {"measured"}
     assert [len(case["repeats"]) for case in undisturbed["cases"]] == [2, 2, 2]
-
-
-def assert_undisturbed(scene: KillScene, undisturbed: Document) -> None:
-    document = scene.document()
-    assert timeless(document) == timeless(undisturbed)
-    assert sessions(document) == [None]
-    scene.assert_only_the_run_is_left()
-
-
-def assert_resumed(scene: KillScene, undisturbed: Document, point: Point) -> None:
-    document = scene.document()
-    assert timeless(document) == timeless(undisturbed)
-    assert sessions(document) == ["killed", None]
-    assert unfinished(document) == ({point.within} if point.within else set())
-    scene.assert_only_the_run_is_left()
-
-
-def assert_partial(scene: KillScene, undisturbed: Document, point: Point) -> None:
-    """What was brought home of a killed run: a valid document with every case that was done, as it will stay."""
-    document = scene.document()
-    assert not document["run"]["complete"]
-    assert sessions(document) == ["killed"]
-    whole, there = timeless(undisturbed)["cases"], timeless(document)["cases"]
-    assert there[: point.done] == whole[: point.done]
-    for case in there[point.done :]:
-        assert case["status"] == ("measured" if case["id"] == point.within else "not_run")
-        assert len(case["repeats"]) == (case["id"] == point.within)
 
 
 @pytest.mark.parametrize("point", some_are_slow([WITHIN[1]]), ids=str)
@@ -104,7 +46,7 @@ def test_a_killed_agent_is_told_and_its_run_resumed(scene: KillScene, undisturbe
     scene.cli.run(*told_words(told), "--quiet")
     assert case_hashes(scene.there, point.done) == kept
     assert case_hashes(scene.run_dir, point.done) == kept
-    assert_resumed(scene, undisturbed, point)
+    assert_resumed(scene, undisturbed, [point.within])
     scene.assert_clean_removes_it()
 
 
