@@ -60,8 +60,8 @@ def attach(run_dir: Path, output: Output) -> int:
         status = agent.status(run_dir)
     if status["state"] == "running":
         raise UserError(
-            f"The run {run_word(run_dir)} goes on on this machine, and its progress is shown where it was started: once "
-            f"it has ended, the same command shows its result, and ./inv runs.stop {run_word(run_dir)} stops it now.",
+            f"The run {run_word(run_dir)} goes on on this machine, and its progress is shown where it was started: "
+            f"once it has ended, the same command shows its result; ./inv runs.stop {run_word(run_dir)} stops it now.",
             BUSY,
         )
     return show(finish(run_dir, _outcome(run_dir, status)), output)
