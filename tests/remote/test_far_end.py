@@ -31,7 +31,9 @@ if sys.argv[3] == "fail":
     sys.exit("rerig-agent: there is no such run.")
 print(*sys.argv[3:], flush=True)
 if sys.argv[3] == "wait":
-    time.sleep(600)
+    while not os.path.exists("/srv/gate/go"):
+        time.sleep(0.05)
+    print("went", flush=True)
 """
 
 
@@ -89,16 +91,22 @@ def test_a_call_after_a_broken_connection_is_answered(end: FarEnd, host: BedHost
     assert time.waits == (3 if harm == "sshd" else 1)
 
 
-def test_a_call_that_is_cut_is_begun_anew(end: FarEnd, host: BedHost) -> None:
-    cut: list[bytes] = []
+@pytest.mark.parametrize("harm", ["connection", "command"])
+def test_a_call_that_is_cut_is_begun_anew(end: FarEnd, host: BedHost, harm: str) -> None:
+    """A machine that goes down ends the command first, and then the connection."""
+    said: list[bytes] = []
 
     def cut_once(line: bytes) -> None:
-        cut.append(line)
-        host.signal(signal.SIGTERM, "wait") if len(cut) > 1 else host.kill_sessions()
+        said.append(line)
+        if len(said) > 1:
+            host.path("/srv/gate/go").touch()
+        elif harm == "connection":
+            host.kill_sessions()
+        else:
+            host.signal(signal.SIGKILL, "agents/", ["python3"])
 
-    answer = end.do(lambda call, shell: call.stream(shell, ["wait"], cut_once))
-    assert cut == [b"wait", b"wait"]
-    assert answer.status == 7, "the second one was asked to end"
+    assert end.do(lambda call, shell: call.stream(shell, ["wait"], cut_once)).status == 0
+    assert said == [b"wait", b"wait", b"went"]
 
 
 def test_an_agent_that_a_reboot_took_away_is_brought_again(end: FarEnd, host: BedHost) -> None:
