@@ -148,10 +148,8 @@ class RemoteAgent:
     def clean(self, run_id: str) -> None:
         """Remove a run there, and what it left; never one that goes on. One that is gone already is no error."""
         answer = self._end.say(["clean", self._find(run_id)], limit_s=CLEAN_LIMIT_S)
-        if answer.status:
-            documents, complaint = self.list_runs()
-            if any(document["run_id"] == run_id for document in documents) or run_id in complaint:
-                raise self._end.failure(answer)
+        if answer.status and not self._is_gone(run_id):
+            raise self._end.failure(answer)
         ledger.remove_entry(self._out, run_id)
 
     def _accompany(self, there: str, run_dir: Path, on_event: OnEvent) -> Outcome:
@@ -213,16 +211,31 @@ class RemoteAgent:
 
     @contextmanager
     def _packed(self, there: str) -> Iterator[BinaryIO]:
+        run_id = there.rpartition("/")[2]
         try:
             self._out.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self._out, prefix=".rerig-") as file:
                 answer = self._end.do(lambda call, shell: call.save(shell, ["pack", there], file))
                 if answer.status:
-                    raise self._end.failure(answer)
+                    raise self._not_packed(run_id, answer)
                 yield file
         except OSError as error:
-            kept = self._kept(there.rpartition("/")[2])
+            kept = self._kept(run_id)
             raise UserError(f"The run can't be written to {self._out}: {error.strerror}. {kept}") from error
+
+    def _not_packed(self, run_id: str, answer: Answer) -> UserError:
+        if not self._is_gone(run_id):
+            return self._end.failure(answer)
+        return UserError(
+            f"The run {run_id} is not on {printable(self.host.name)}: it never began there, or was removed; "
+            f"./inv runs.clean {run_word(self._out / run_id)} forgets it.",
+            answer.status,
+        )
+
+    def _is_gone(self, run_id: str) -> bool:
+        """Whether nothing of a run is there, not even a damaged one."""
+        documents, complaint = self.list_runs()
+        return all(document["run_id"] != run_id for document in documents) and run_id not in complaint
 
     def _find(self, run_id: str) -> str:
         """The run's directory there: by the ledger, where that names this machine, else by looking."""
