@@ -88,6 +88,7 @@ WITHIN = [
     Point("within-the-last-case", "fio", 1, 2, CASES[2]),
 ]
 POINTS = [*BEFORE_THE_FIRST, WITHIN[0], BETWEEN[0], WITHIN[1], BETWEEN[1], WITHIN[2], BETWEEN[2]]
+BEFORE_IT_BEGINS = Point("before-it-begins", "journal", ("before", "run-start", None), 0)
 AT_THE_END = _line("as-it-ends", "run-end", None, 3)
 
 
@@ -141,13 +142,37 @@ class KillScene:
         """kill -9 of the measuring process alone."""
         assert self.host.signal(signal.SIGKILL, match=AGENT), "there was an agent"
 
+    def kill_detached(self) -> None:
+        """kill -9 of the measuring process, which lives in /, and not of the call that waits for it to begin."""
+        script = """
+            for process in /proc/[0-9]*; do
+                if [ "$(readlink $process/cwd)" = / ] && grep -qzx start $process/cmdline; then
+                    kill -9 ${process#/proc/} && echo killed
+                fi
+            done
+        """
+        assert self.host.run(["sh", "-c", script]) == b"killed\n"
+
     def agents(self) -> list[list[str]]:
         """The measuring process, if it lives."""
         return self.host.processes(AGENT)
 
+    def runs_there(self) -> list[str]:
+        """The names of all run directories on the machine."""
+        runs = self.host.path(f"{STATE_DIR}/runs")
+        return sorted(path.name for path in runs.iterdir()) if runs.exists() else []
+
+    def waiting(self, command: str) -> list[list[str]]:
+        """The calls of a command that wait before its gate."""
+        return [words for words in self.host.processes(f" {command} ") if words[0] == "/bin/sh"]
+
     def followers(self) -> list[list[str]]:
         """Whoever follows the run there."""
         return self.host.processes(" follow ")
+
+    def sessions(self) -> int:
+        """How many connections stand, as sshd knows."""
+        return sum("[listener]" not in words[0] for words in self.host.processes("sshd"))
 
     def logins(self) -> int:
         """How often somebody has logged in there."""
