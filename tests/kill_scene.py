@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,14 +94,20 @@ AT_THE_END = _line("as-it-ends", "run-end", None, 3)
 
 
 class KillScene:
-    """A machine, and rerig in ``directory``; ``out`` is where it keeps runs."""
+    """A machine, and rerig in ``directory``; ``out`` is where it keeps runs.
 
-    def __init__(self, bed: SshBed, directory: Path) -> None:
-        self.host: BedHost = bed.start(gated=["dd", "fio"], programs={"python3": PYTHON})
+    ``words`` are more of ``rerun``, and ``settings`` those of the machine.
+    """
+
+    def __init__(
+        self, bed: SshBed, directory: Path, suite: str = SUITE, words: Sequence[str] = (), **settings: Any
+    ) -> None:
+        self.host: BedHost = bed.start(gated=["dd", "fio"], programs={"python3": PYTHON}, **settings)
         self.gates = AgentGates(self.host.path("/srv/gate"))
         self.cli = Cli(directory, bed.environment(environment(os.environ["PATH"])))
         self.out = directory / "runs"
-        (directory / "three-kinds.yml").write_text(SUITE, "utf-8")
+        self._words = words
+        (directory / "small.yml").write_text(suite, "utf-8")
 
     @property
     def run_id(self) -> str:
@@ -120,17 +127,21 @@ class KillScene:
 
     def rerun(self) -> subprocess.Popen[str]:
         """The command, which goes on."""
-        return self.cli.start("rerun", "--quiet", "--host", "box", "--suite", "three-kinds.yml")
+        return self.cli.start("rerun", "--quiet", "--host", "box", "--suite", "small.yml", *self._words)
 
     def rerun_until(self, point: Point) -> subprocess.Popen[str]:
         """The command, whose run stands still at ``point``."""
+        self.shut(point)
+        process = self.rerun()
+        self.wait_until_reached(process, point.gate)
+        return process
+
+    def shut(self, point: Point) -> None:
+        """Let the next run stand still at ``point``."""
         if isinstance(point.place, int):
             self.host.gates.shut(point.gate, after=point.place)
         else:
             self.gates.shut_journal(*point.place)
-        process = self.rerun()
-        self.wait_until_reached(process, point.gate)
-        return process
 
     def wait_until_reached(self, process: subprocess.Popen[str], gate: str) -> None:
         """Return when the gate is reached; the command must still go on."""
@@ -157,6 +168,10 @@ class KillScene:
         """The measuring process, if it lives."""
         return self.host.processes(AGENT)
 
+    def scratch_files(self) -> list[str]:
+        """The names of the scratch files on the machine."""
+        return sorted(path.name for path in self.host.path("/home").rglob("rerig-scratch-*"))
+
     def runs_there(self) -> list[str]:
         """The names of all run directories on the machine."""
         runs = self.host.path(f"{STATE_DIR}/runs")
@@ -169,6 +184,14 @@ class KillScene:
     def followers(self) -> list[list[str]]:
         """Whoever follows the run there."""
         return self.host.processes(" follow ")
+
+    def clients(self) -> set[int]:
+        """The ports here of all connections to the machine's sshd."""
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]]
+        ours = (
+            (int(row[1].partition(":")[2], 16), int(row[2].partition(":")[2], 16)) for row in rows if row[3] == "01"
+        )
+        return {port for port, other in ours if other == self.host.port}
 
     def sessions(self) -> int:
         """How many connections stand, as sshd knows."""
