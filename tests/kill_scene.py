@@ -150,8 +150,9 @@ class KillScene:
             raise AssertionError(f"it ended early, with {process.returncode}: {process.communicate()}")
 
     def kill_agent(self) -> None:
-        """kill -9 of the measuring process alone."""
+        """kill -9 of the measuring process; the tool that it waits for dies with it, also before a shut gate."""
         assert self.host.signal(signal.SIGKILL, match=AGENT), "there was an agent"
+        wait_for(lambda: not self.host.processes("/usr/local/bin/dd ") + self.host.processes("/usr/local/bin/fio "))
 
     def kill_detached(self) -> None:
         """kill -9 of the measuring process, which lives in /, and not of the call that waits for it to begin."""
