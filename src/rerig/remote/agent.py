@@ -26,6 +26,11 @@ START_LIMIT_S = 120.0
 STOP_LIMIT_S = 120.0  # the agent itself waits for 60 s
 CLEAN_LIMIT_S = 300.0
 
+# What becomes of a run that this side leaves to itself.
+UNKNOWN = "if the run has begun there, it goes on"
+GOES_ON = "the run goes on there"
+OVER = "the run is over"
+
 OnEvent = Callable[[dict[str, Any]], None]
 
 
@@ -41,7 +46,7 @@ class RemoteAgent:
         self._began: str | None = None  # the run that goes on there when this process ends
         self._end = FarEnd(host, shell, built)
         self._out = out
-        self._answered = False  # whether anything is known of the run that is worked with
+        self._fate = UNKNOWN
 
     def identity(self) -> dict[str, str]:
         """What a plan says about the agent that is to run it."""
@@ -52,11 +57,10 @@ class RemoteAgent:
         run_id = self._began
         if run_id is None:
             return None
-        word = run_word(self._out / run_id)
-        return (
-            f"The run on {printable(self.host.name)} goes on: ./inv rerun --attach {word} brings it home, "
-            f"./inv runs.stop {word} stops it."
-        )
+        fate, name, word = self._fate, printable(self.host.name), run_word(self._out / run_id)
+        what = {UNKNOWN: f"If the run on {name} has begun, it goes on", OVER: f"The run on {name} is over"}
+        stops = "" if fate == OVER else f", ./inv runs.stop {word} stops it"
+        return f"{what.get(fate, f'The run on {name} goes on')}: ./inv rerun --attach {word} brings it home{stops}."
 
     def target_path(self, path: str) -> str:
         """A file of that machine, which must be named absolutely."""
@@ -135,15 +139,15 @@ class RemoteAgent:
         answer = self._end.say(["list", "--json", *directories])
         if not answer.stdout:
             raise self._end.failure(answer)
-        return _documents(answer), answer.stderr.decode("utf-8", "replace").strip()
+        return answer.run_documents(), answer.stderr.decode("utf-8", "replace").strip()
 
     def status(self, run_id: str) -> dict[str, Any]:
         """How a run is: its status document."""
-        return _document(self._end.ask(["status", self._find(run_id)]))
+        return self._end.ask(["status", self._find(run_id)]).document()
 
     def stop(self, run_id: str) -> dict[str, Any]:
         """Stop a run, which keeps what it has; its status document."""
-        return _document(self._end.ask(["stop", self._find(run_id)], limit_s=STOP_LIMIT_S))
+        return self._end.ask(["stop", self._find(run_id)], limit_s=STOP_LIMIT_S).document()
 
     def clean(self, run_id: str) -> None:
         """Remove a run there, and what it left; never one that goes on. One that is gone already is no error."""
@@ -153,8 +157,9 @@ class RemoteAgent:
         ledger.remove_entry(self._out, run_id)
 
     def _accompany(self, there: str, run_dir: Path, on_event: OnEvent) -> Outcome:
-        self._answered = True
+        self._fate = GOES_ON
         answer = self._follow(there, on_event)
+        self._fate = OVER
         self._fetch(there, run_dir)
         if answer.status in (0, 1):
             return Outcome(answer.status)
@@ -200,7 +205,7 @@ class RemoteAgent:
     def _look_at(self, there: str) -> dict[str, Any]:
         """The status document of a run; empty where there is none."""
         answer = self._end.say(["status", there])
-        return {} if answer.status else _document(answer)
+        return {} if answer.status else answer.document()
 
     def _fetch(self, there: str, run_dir: Path) -> None:
         with self._packed(there) as file:
@@ -252,13 +257,12 @@ class RemoteAgent:
 
     @contextmanager
     def _going_on(self, run_id: str) -> Iterator[None]:
-        self._began, self._answered = run_id, False
+        self._began, self._fate = run_id, UNKNOWN
         try:
             yield
         except GivenUp as error:
-            goes_on = "the run goes on there" if self._answered else "if the run has begun there, it goes on"
             raise UserError(
-                f"The connection to {printable(self.host.name)} was lost ({error.why}); {goes_on}: "
+                f"The connection to {printable(self.host.name)} was lost ({error.why}); {self._fate}: "
                 f"{self._again('--attach', run_id)} brings it home."
             ) from error
         finally:
@@ -277,20 +281,6 @@ def _event(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None
-
-
-def _document(answer: Answer) -> dict[str, Any]:
-    document = answer.json()
-    if not isinstance(document, dict):
-        raise UserError("The agent's answer is not what it should be: is its version the same as here?")
-    return document
-
-
-def _documents(answer: Answer) -> list[dict[str, Any]]:
-    """Those that name a run and its directory, as all must."""
-    found = answer.json()
-    documents = [document for document in found if isinstance(document, dict)] if isinstance(found, list) else []
-    return [document for document in documents if {type(document.get(key)) for key in ("run_id", "run_dir")} == {str}]
 
 
 def _plan_bytes(plan: dict[str, Any]) -> bytes:

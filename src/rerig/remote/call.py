@@ -37,6 +37,19 @@ class Answer:
         except (ValueError, RecursionError):
             raise UserError("The agent's answer is no JSON: is its version the same as here?") from None
 
+    def document(self) -> dict[str, Any]:
+        """Its output, which must be an object."""
+        document = self.json()
+        if not isinstance(document, dict):
+            raise UserError("The agent's answer is not what it should be: is its version the same as here?")
+        return document
+
+    def run_documents(self) -> list[dict[str, Any]]:
+        """Those of a list that name a run and its directory, as all must."""
+        found = self.json()
+        documents = [document for document in found if isinstance(document, dict)] if isinstance(found, list) else []
+        return [document for document in documents if {type(document.get(k)) for k in ("run_id", "run_dir")} == {str}]
+
 
 @dataclass(frozen=True)
 class Call:
