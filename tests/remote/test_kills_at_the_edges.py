@@ -65,6 +65,26 @@ def test_a_controller_killed_before_its_run_is_there_leaves_an_entry_that_can_be
     assert_nothing_has_begun(scene)
 
 
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (
+            "start",
+            "If the run on box has begun, it goes on: ./inv rerun --attach {0} brings it home, ./inv runs.stop {0} "
+            "stops it.\n",
+        ),
+        ("pack", "The run on box is over: ./inv rerun --attach {0} brings it home.\n"),
+    ],
+)
+def test_a_controller_that_is_interrupted_says_what_it_knows_of_the_run(
+    scene: KillScene, command: str, says: str
+) -> None:
+    process = held_before(scene, command)
+    process.send_signal(signal.SIGINT)
+    _, told = end(process, 130)
+    assert told == says.format(scene.run_id)
+
+
 def test_a_start_that_is_told_twice_begins_one_run(scene: KillScene, undisturbed: Document) -> None:
     command = held_before(scene, "start")
     scene.host.kill_sessions()

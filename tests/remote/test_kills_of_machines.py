@@ -85,6 +85,35 @@ def test_agent_controller_and_sshd_may_be_killed_in_one_run(scene: KillScene, un
 
 
 @slow
+def test_a_run_whose_agent_was_killed_unseen_is_told_of_by_whoever_attaches(
+    scene: KillScene, undisturbed: Document
+) -> None:
+    kill(scene.rerun_until(WITHIN[1]))
+    scene.kill_agent()
+    scene.gates.open()
+    told = scene.cli.run("rerun", "--quiet", "--attach", scene.run_id, status=75).stderr
+    assert_partial(scene, undisturbed, WITHIN[1])
+    scene.cli.run(*told_words(told), "--quiet")
+    assert_resumed(scene, undisturbed, [WITHIN[1].within])
+
+
+@slow
+def test_a_run_can_be_brought_home_to_another_folder_that_knows_nothing_of_it(
+    scene: KillScene, undisturbed: Document
+) -> None:
+    kill(scene.rerun_until(WITHIN[1]))
+    run_id, earlier = scene.run_id, scene.out
+    scene.gates.open()
+    scene.out = scene.out.with_name("elsewhere")
+    scene.cli.run("rerun", "--quiet", "--host", "box", "--out", "elsewhere", "--attach", run_id)
+    assert_undisturbed(scene, undisturbed)
+    scene.cli.run("runs.clean", "--out", "elsewhere", run_id)
+    assert [path.name for path in earlier.iterdir()] == [".remote"]
+    assert f"The run {run_id} was no longer on box." in scene.cli.run("runs.clean", run_id).stdout
+    assert list(earlier.iterdir()) == []
+
+
+@slow
 def test_a_killed_run_that_is_removed_leaves_no_scratch_file(scene: KillScene) -> None:
     command = scene.rerun_until(WITHIN[1])
     assert len(scene.scratch_files()) == 2
