@@ -20,11 +20,10 @@ slow = pytest.mark.slow
 @pytest.mark.parametrize(
     ("point", "doubts"),
     [
-        pytest.param(POINTS[0], [], marks=slow),
-        (WITHIN[1], ["the machine was rebooted between session 1 and session 2"]),
-        pytest.param(BETWEEN[2], [], marks=slow),  # the second session gave no figure
+        pytest.param(POINTS[0], [], marks=slow, id=str(POINTS[0])),
+        pytest.param(WITHIN[1], ["the machine was rebooted between session 1 and session 2"], id=str(WITHIN[1])),
+        pytest.param(BETWEEN[2], [], marks=slow, id=str(BETWEEN[2])),  # the second session gave no figure
     ],
-    ids=str,
 )
 def test_a_machine_that_reboots_is_waited_for_and_its_run_resumed(
     scene: KillScene, undisturbed: Document, point: Point, doubts: list[str]
