@@ -67,8 +67,9 @@ def _launch(run: Run, run_dir: Path, stop: StopFlag, inherited: set[int]) -> int
 def _measure(run: Run, stop: StopFlag, writer: int) -> int:
     """The whole life of the detached process: a session; why it failed goes into its log and the pipe."""
     stop.install()
-    # A log that has its first block can take a last sentence when the disk is full.
-    print("rerig-agent", VERSION, file=sys.stderr, flush=True)
+    # A log that has its first block can take a last sentence when the disk is full; if it is full already, so be it.
+    with contextlib.suppress(OSError):
+        print("rerig-agent", VERSION, file=sys.stderr, flush=True)
     try:
         return run.execute()
     except Exception as error:  # noqa: BLE001 - nobody is left who could handle it

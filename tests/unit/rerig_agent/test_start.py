@@ -332,8 +332,15 @@ def test_a_disk_that_fills_during_a_run_is_told_and_the_run_is_resumed(agent: Ag
         assert done.returncode in (74, 75)  # whether the journal's last block still had room for the end
         assert "No space left on device" in done.stderr
         assert list(agent.scratch.iterdir()) == []
+        again = ["start", "--resume", "--run-dir", agent.runs / "small"]
+        done = agent.run(*again, status=None)  # it is full still, the log's first block included
+        if done.returncode == 0:
+            done = agent.run("follow", agent.runs / "small", "--progress", "none", status=None)
+        assert done.returncode in (74, 75)
+        assert "before it had begun" not in done.stderr
+        assert "The disk that holds the run is full" in done.stderr or "No space left on device" in done.stderr
         filler.unlink()
-        agent.document("start", "--resume", "--run-dir", agent.runs / "small")
+        agent.document(*again)
         agent.follow()
 
 
