@@ -99,15 +99,17 @@ def test_a_python_that_is_too_old_for_the_agent_is_named(controller: Controller,
 
 
 def test_ansible_refuses_a_python_that_is_too_old_for_it(controller: Controller, box: dict[str, Any]) -> None:
-    python = controller.directory / "python3"
-    python.write_text(
-        f"#!{LOCAL['ansible_python_interpreter']}\n"
+    old = controller.directory / "old.py"
+    old.write_text(
         "import sys\n"
         "sys.version_info = type('Version', (tuple,), {'major': 3, 'minor': 6})((3, 6, 15, 'final', 0))\n"
         "sys.argv.pop(0)\n"
         "exec(compile(sys.stdin.read(), 'module', 'exec'), {'__name__': '__main__'})\n",
         "utf-8",
     )
+    python = controller.directory / "python3"
+    # No interpreter line of its own: the path of this Python may hold a space.
+    python.write_text(f"#!/bin/sh\nexec '{LOCAL['ansible_python_interpreter']}' '{old}' \"$@\"\n", "utf-8")
     python.chmod(0o755)
     box |= {"measure_suites": ["storage"], "ansible_python_interpreter": str(python)}
     played = controller.play("measure.yml")
