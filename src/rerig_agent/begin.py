@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from .progress import PROGRESS_NAME
 from .run import Run, RunRefused
 from .shell_words import shell_word
 from .status import LOG_NAME, PLAN_NAME, NoRun, RunLook, look
+
+DYING_LIMIT_S = 10.0
+DYING_POLL_S = 0.02
 
 
 class AlreadyThere(Refused):
@@ -130,6 +134,10 @@ def abandon(run_dir: Path) -> None:
     """Take away what a start has made in vain: on a full disk it would help nobody, and look like a run."""
     with contextlib.suppress(Refused, OSError), one_at_a_time(run_dir.parent):
         found = look(run_dir)
+        deadline = time.monotonic() + DYING_LIMIT_S  # a process that was killed lets go of its lock last of all
+        while found.running and not found.sessions and time.monotonic() < deadline:
+            time.sleep(DYING_POLL_S)
+            found = look(run_dir)
         if not found.running and not found.sessions:
             _unmake(run_dir)
 
