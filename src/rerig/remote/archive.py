@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rerig.errors import UserError
+from rerig.remote.homecoming import one_at_a_time, put_in_place
 from rerig.text import bounded, printable
 
 MOST_MEMBERS = 200_000
@@ -38,21 +39,22 @@ def read_plan(file: BinaryIO) -> dict[str, Any]:
 def unpack(file: BinaryIO, destination: Path) -> None:
     """Unpack a packed run directory as ``destination``, whose name must be the run's id.
 
-    It is unpacked aside and renamed; an earlier copy is replaced only by a whole one. Raises UserError for an archive
-    that is damaged or holds anything but plain files and directories, and where the disk is full.
+    It is unpacked aside and renamed; an earlier copy is replaced only by a whole one that differs. Raises UserError
+    for an archive that is damaged or holds anything but plain files and directories, and where the disk is full.
     """
     run_id = read_plan(file)["run_id"]
     if run_id != destination.name:
         raise UserError(f"The archive holds the run {bounded(printable(run_id), 80)!r}, not {destination.name}.")
     part = destination.with_name(f".{destination.name}.part")
     try:
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        try:
-            _extract(file, part)
-            _put_in_place(part, destination)
-        finally:
+        with one_at_a_time(destination.parent):
             shutil.rmtree(part, ignore_errors=True)
+            part.mkdir(parents=True)
+            try:
+                _extract(file, part)
+                put_in_place(part, destination)
+            finally:
+                shutil.rmtree(part, ignore_errors=True)
     except tarfile.TarError as error:
         raise UserError("The archive is damaged or cut short: it is not unpacked.") from error
     except OSError as error:
@@ -96,24 +98,6 @@ def _checked(member: tarfile.TarInfo) -> list[str]:
     if len(parts) > DEEPEST or not all(PART.fullmatch(part) for part in parts):
         raise UserError(f"The archive holds the odd name {bounded(printable(member.name), 80)!r}: it is not unpacked.")
     return parts
-
-
-def _put_in_place(part: Path, destination: Path) -> None:
-    earlier = destination.with_name(f".{destination.name}.old")
-    if not destination.exists() and not destination.is_symlink():
-        part.rename(destination)
-        shutil.rmtree(earlier, ignore_errors=True)
-        return
-    if destination.is_symlink() or not destination.is_dir():
-        raise UserError(f"{destination} is there and is no run directory; nothing is overwritten.")
-    shutil.rmtree(earlier, ignore_errors=True)
-    destination.rename(earlier)
-    try:
-        part.rename(destination)
-    except OSError:
-        earlier.rename(destination)
-        raise
-    shutil.rmtree(earlier, ignore_errors=True)
 
 
 def _opened(file: BinaryIO) -> tarfile.TarFile:
