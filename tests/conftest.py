@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -16,6 +17,10 @@ WRAPPER = """#!/bin/sh
 root=${{0%/*}}/..
 LD_LIBRARY_PATH={libraries} exec "$root/usr/bin/fio" "$@"
 """
+
+# What a shell starts in the background ignores Ctrl-C, and so would the programs under test that are sent one.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A busy machine is slow; that is no failure.
 settings.register_profile("rerig", deadline=None)
