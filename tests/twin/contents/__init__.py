@@ -18,6 +18,7 @@ from twin.contents.layouts import LAYOUTS, Layout, Table, keep_backup_only, sing
 from twin.contents.layouts import write as write_layout
 from twin.contents.seed import Seed
 from twin.contents.sparse import MIB, fingerprint
+from twin.errors import TwinError
 
 __all__ = ["INSIDE_KINDS", "KINDS", "MINIMUM_BYTES", "SIGNS", "fingerprint", "write"]
 
@@ -55,12 +56,14 @@ def write(
     """Make ``path`` a raw disk of that size and kind; what was there before is gone.
 
     ``inside_partition`` puts one of ``INSIDE_KINDS`` into the only partition of a ``table``. Disks of different seeds
-    differ in every UUID. TwinError, with the package to install, where a tool is missing.
+    differ in every UUID. TwinError for a size that can't be, and, with what to install, where a tool is missing.
     """
     if kind not in (INSIDE_KINDS if inside_partition else KINDS):
         raise ValueError(f"{kind} is no kind of contents" + (" of a partition" if inside_partition else ""))
-    if bytes < MINIMUM_BYTES or bytes % 512:
-        raise ValueError(f"a disk has whole sectors and at least {MINIMUM_BYTES} bytes, not {bytes}")
+    if bytes < 512 or bytes % 512:
+        raise TwinError(f"A disk has whole sectors of 512 bytes, and {bytes} bytes aren't.")
+    if kind != "blank" and bytes < MINIMUM_BYTES:
+        raise TwinError(f"A disk that is not blank has at least {MINIMUM_BYTES // MIB} MiB.")
     sparse.make(path, bytes)
     if inside_partition:
         _write_layout(single(bytes, kind, table), path, Seed(seed))

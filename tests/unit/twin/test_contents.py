@@ -176,11 +176,24 @@ def test_there_is_no_such_kind(kind: str, inside: bool, tmp_path: Path) -> None:
         contents.write(kind, tmp_path / "disk", BYTES, inside_partition=inside)
 
 
-@pytest.mark.parametrize("size", [BYTES - 512, BYTES + 100])
-def test_a_size_that_no_disk_has_is_refused(size: int, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=f"not {size}$"):
-        contents.write("blank", tmp_path / "disk", size)
+@pytest.mark.parametrize(
+    ("kind", "size", "says"),
+    [
+        ("mbr", BYTES - 512, "A disk that is not blank has at least 128 MiB."),
+        ("mbr", BYTES + 100, "A disk has whole sectors of 512 bytes, and 134217828 bytes aren't."),
+        ("blank", 0, "A disk has whole sectors of 512 bytes, and 0 bytes aren't."),
+    ],
+)
+def test_a_size_that_no_disk_has_is_refused(kind: str, size: int, says: str, tmp_path: Path) -> None:
+    with pytest.raises(TwinError) as refusal:
+        contents.write(kind, tmp_path / "disk", size)
+    assert str(refusal.value) == says
     assert not (tmp_path / "disk").exists()
+
+
+def test_a_blank_disk_may_be_small(tmp_path: Path) -> None:
+    contents.write("blank", tmp_path / "disk", 512)
+    assert (tmp_path / "disk").read_bytes() == bytes(512)
 
 
 def _written(folder: Path, kind: str, **more: object) -> Path:
