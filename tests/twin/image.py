@@ -1,0 +1,72 @@
+"""The bootable image of a twin: root disk, kernel, first root file system, keys. Built once for each recipe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from twin import base, foreign
+from twin.architecture import AMD64, Architecture
+from twin.cache import built, recipe_hash
+from twin.dress import dress, make_keys
+from twin.initrd import write_initrd
+from twin.kernel import unpack_kernel
+from twin.packages import apt_for
+from twin.tools import need, need_root, run
+
+DISK_BYTES = 1536 * 1024 * 1024
+SOURCES = ("dress.py", "image.py", "initrd.py", "kernel.py", "packages.py")
+
+
+@dataclass(frozen=True)
+class Image:
+    """What lies in ``folder``: root.img (raw ext4), vmlinuz, initrd, keys/{id,id.pub,host,host.pub}, root (the tree)."""
+
+    architecture: Architecture
+    folder: Path
+
+    @property
+    def disk(self) -> Path:
+        return self.folder / "root.img"
+
+    @property
+    def kernel(self) -> Path:
+        return self.folder / "vmlinuz"
+
+    @property
+    def initrd(self) -> Path:
+        return self.folder / "initrd"
+
+    @property
+    def keys(self) -> Path:
+        return self.folder / "keys"
+
+    @property
+    def tree(self) -> Path:
+        """The same file system as a folder, for containers; amd64 only has it useful here."""
+        return self.folder / "root"
+
+
+def built_image(architecture: Architecture) -> Image:
+    """The image from the cache; built first where it isn't there. Raises TwinError."""
+    here = Path(__file__).parent
+    trees = [base.recipe(), here / "base.py", here / "foreign.py"]
+    recipe = recipe_hash([architecture.name, str(DISK_BYTES), *trees, *(here / name for name in SOURCES)])
+    return Image(architecture, built(f"image-{architecture.name}", recipe, lambda folder: _build(architecture, folder)))
+
+
+def _build(architecture: Architecture, folder: Path) -> None:
+    need_root()
+    need("cpio", "depmod", "mke2fs", "ssh-keygen", "useradd")
+    tree = base.amd64_tree() if architecture == AMD64 else foreign.arm64_tree()
+    root = folder / "root"
+    run(["cp", "--archive", tree, root], what="Copying the twin's tree")
+    with apt_for(architecture, tree) as apt:
+        release = unpack_kernel(architecture, apt, root, folder)
+    write_initrd(root, release, folder / "busybox", folder / "initrd")
+    make_keys(folder / "keys")
+    dress(root, folder / "keys")
+    run(
+        ["mke2fs", "-q", "-t", "ext4", "-L", "twin", "-d", root, "-F", folder / "root.img", str(DISK_BYTES // 1024)],
+        what="Writing the twin's root disk",
+    )
