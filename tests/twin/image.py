@@ -8,6 +8,7 @@ from pathlib import Path
 from twin import base, foreign
 from twin.architecture import AMD64, Architecture
 from twin.cache import built, recipe_hash
+from twin.devicetree import write_device_tree
 from twin.dress import dress, make_keys
 from twin.initrd import write_initrd
 from twin.kernel import unpack_kernel
@@ -15,7 +16,9 @@ from twin.packages import apt_for
 from twin.tools import need, need_root, run
 
 DISK_BYTES = 1536 * 1024 * 1024
-SOURCES = ("dress.py", "image.py", "initrd.py", "kernel.py", "packages.py")
+MEMORY_MIB = 768
+PROCESSORS = 2
+SOURCES = ("devicetree.py", "dress.py", "image.py", "initrd.py", "kernel.py", "packages.py")
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,10 @@ class Image:
     @property
     def initrd(self) -> Path:
         return self.folder / "initrd"
+
+    @property
+    def device_tree(self) -> Path:
+        return self.folder / "board.dtb"
 
     @property
     def keys(self) -> Path:
@@ -64,6 +71,8 @@ def _build(architecture: Architecture, folder: Path) -> None:
     with apt_for(architecture, tree) as apt:
         release = unpack_kernel(architecture, apt, root, folder)
     write_initrd(root, release, folder / "busybox", folder / "initrd")
+    if architecture.has_device_tree:
+        write_device_tree(architecture, PROCESSORS, MEMORY_MIB, folder / "board.dtb")
     make_keys(folder / "keys")
     dress(root, folder / "keys")
     run(
