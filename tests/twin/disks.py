@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,13 +53,16 @@ class AttachedDisk:
     path: Path
     serial: str
     slot: int
-    by_id: str = ""
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits
 
     @property
     def name(self) -> str:
         """The device of qemu."""
         return f"nvme{self.slot}"
+
+    @property
+    def by_id(self) -> str:
+        return f"/dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_{self.serial}"
 
     @property
     def device(self) -> str:
@@ -68,7 +71,7 @@ class AttachedDisk:
     def limit(self, **changes: int) -> None:
         """Change some of the limits at once, for what is read from now on: ``limit(bps_read=50 * MIB)``."""
         limits = replace(self.limits, **changes)
-        self.machine.qmp.execute("block_set_io_throttle", id=self.name, **limits.as_qmp())
+        self.machine.qmp.execute_raw("block_set_io_throttle", {"id": self.name, **limits.as_qmp()})
         self.limits = limits
 
     def pull(self) -> None:
@@ -92,21 +95,15 @@ echo "there is no disk {serial}" >&2
 exit 1
 """
 
-# Its partitions too: udev handles events of one disk in order.
+# The links of its partitions too: udev is waited for.
 _SEEN = """
-tries=0
-while [ $tries -lt {tries} ]; do
-  for link in /dev/disk/by-id/nvme-*_{serial}; do
-    if [ -b "$link" ]; then
-      udevadm settle
-      echo "$link"
-      exit 0
-    fi
-  done
-  tries=$((tries + 1))
+tries={tries}
+until [ -b {link} ]; do
+  tries=$((tries - 1))
+  [ $tries -gt 0 ] || exit 1
   sleep 0.1
 done
-exit 1
+udevadm settle
 """
 
 
@@ -132,7 +129,8 @@ def attach(
         raise ValueError(f"{serial!r} can't be a serial: 1 to 20 letters, digits and hyphens")
     if slot not in SLOTS:
         raise ValueError(f"there is no slot {slot}, but {' and '.join(map(str, SLOTS))}")
-    disk = AttachedDisk(machine, path, serial, slot, limits=Limits(bps_read, bps_write, iops_read, iops_write))
+    limits = Limits(bps_read, bps_write, iops_read, iops_write)
+    disk = AttachedDisk(machine, path, serial, slot, limits)
     machine.qmp.execute("blockdev-add", **_block_node(path, slot, errors, read_only))
     try:
         machine.qmp.execute(
@@ -142,16 +140,16 @@ def attach(
         machine.qmp.execute("blockdev-del", **{"node-name": _node(slot)})
         raise
     disk.limit()
-    disk.by_id = _by_id(machine, serial)
+    _wait_until_seen(disk)
     return disk
 
 
-def _by_id(machine: Machine, serial: str) -> str:
-    script = _SEEN.format(serial=serial, tries=int(SEEN_LIMIT_S * 10))
+def _wait_until_seen(disk: AttachedDisk) -> None:
+    script = _SEEN.format(link=disk.by_id, tries=int(SEEN_LIMIT_S * 10))
     try:
-        return machine.shell.script(script, limit_s=2 * SEEN_LIMIT_S).strip()
+        disk.machine.shell.script(script, limit_s=2 * SEEN_LIMIT_S)
     except TwinError as error:
-        raise TwinError(f"The twin does not show the disk {serial} after {SEEN_LIMIT_S:.0f} s: {error}") from None
+        raise TwinError(f"The twin does not show {disk.by_id} after {SEEN_LIMIT_S:.0f} s: {error}") from None
 
 
 def _node(slot: int) -> str:
