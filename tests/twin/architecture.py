@@ -17,7 +17,6 @@ class Architecture:
     name: str
     library_folder: str
     qemu: str
-    qemu_package: str
     machine: str
     cpu: str
     console: str
@@ -37,14 +36,11 @@ class Architecture:
 
 
 # Nehalem costs TCG a fifth less than "max" does: it has no vector instructions that must be emulated one by one.
-AMD64 = Architecture(
-    "amd64", "x86_64-linux-gnu", "qemu-system-x86_64", "qemu-system-x86", "q35", "Nehalem", "ttyS0", False
-)
+AMD64 = Architecture("amd64", "x86_64-linux-gnu", "qemu-system-x86_64", "q35", "Nehalem", "ttyS0", False)
 ARM64 = Architecture(
     "arm64",
     "aarch64-linux-gnu",
     "qemu-system-aarch64",
-    "qemu-system-arm",
     "virt",
     "max,pauth-impdef=on",
     "ttyAMA0",

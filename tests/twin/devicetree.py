@@ -1,4 +1,4 @@
-"""The device tree of qemu's arm64 board with the names of a Jetson's: what /proc/device-tree shows is the kernel's own."""
+"""The device tree of qemu's arm64 board with a Jetson's names: what /proc/device-tree shows is the kernel's own."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ MASKED = """
     getty@tty1.service systemd-networkd-wait-online.service systemd-pstore.service systemd-random-seed.service
     nfs-blkmap.service lvm2-monitor.service lvm2-lvmpolld.socket dm-event.socket blk-availability.service
     smartmontools.service nvmefc-boot-connections.service nvmf-autoconnect.service
-    systemd-timesyncd.service systemd-resolved.service remote-cryptsetup.target
+    dev-hugepages.mount dev-mqueue.mount proc-sys-fs-binfmt_misc.automount systemd-binfmt.service systemd-repart.service
+    uuidd.socket mdadm-shutdown.service systemd-timesyncd.service systemd-resolved.service remote-cryptsetup.target
 """.split()
 # Present, and started only by who needs them.
 NOT_AT_BOOT = ("nfs-server.service", "rpcbind.service", "rpcbind.socket", "nfs-client.target")
@@ -96,9 +97,9 @@ def _trim_units(root: Path) -> None:
         _link(units / name, "/dev/null")
     for name in MASKED_GENERATORS:
         _link(root / "etc/systemd/system-generators" / name, "/dev/null")
-    for name in NOT_AT_BOOT:
-        for path in units.glob(f"*.wants/{name}"):
-            path.unlink()
+    for folder in units.glob("*.wants"):
+        for name in NOT_AT_BOOT:  # not by glob: a link whose target is absent here is no file to it
+            (folder / name).unlink(missing_ok=True)
     _link(units / "multi-user.target.wants/systemd-networkd.service", "/lib/systemd/system/systemd-networkd.service")
     _link(units / "default.target", "/lib/systemd/system/multi-user.target")
 

@@ -65,12 +65,9 @@ def _unpack(pattern: Path, folder: Path, root: Path) -> None:
             (root / path.relative_to(pattern)).mkdir(parents=True, exist_ok=True)
     shutil.copy(pattern / HARDWARE_NAMES, root / HARDWARE_NAMES)
     for top in ("usr/bin", "usr/sbin"):  # links that scripts made: alternatives, awk, editor
+        there = {path.name for path in (root / top).iterdir()}
         for path in (pattern / top).iterdir():
-            if (
-                path.is_symlink()
-                and not (root / top / path.name).is_symlink()
-                and not (root / top / path.name).exists()
-            ):
+            if path.is_symlink() and path.name not in there:
                 (root / top / path.name).symlink_to(path.readlink())
 
 

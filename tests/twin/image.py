@@ -23,7 +23,7 @@ SOURCES = ("devicetree.py", "dress.py", "image.py", "initrd.py", "kernel.py", "p
 
 @dataclass(frozen=True)
 class Image:
-    """What lies in ``folder``: root.img (raw ext4), vmlinuz, initrd, keys/{id,id.pub,host,host.pub}, root (the tree)."""
+    """In ``folder``: root.img (raw ext4), vmlinuz, initrd, board.dtb, root (the tree), keys/{id,id.pub,host,host.pub}."""
 
     architecture: Architecture
     folder: Path

@@ -1,4 +1,4 @@
-"""Debian's kernel for virtual machines, unpacked: nothing is installed, so no initramfs is built (minutes, emulated)."""
+"""Debian's kernel for virtual machines, unpacked and not installed: no initramfs is built, minutes when emulated."""
 
 from __future__ import annotations
 

@@ -46,7 +46,10 @@ def run(
     limit_s: float = 1800,
     stdout: Path | None = None,
 ) -> str:
-    """Its output as text, or "" where that goes to the file ``stdout``. Raises TwinError that says ``what`` failed, with the last line of what it said."""
+    """Its output as text, or "" where that goes to the file ``stdout``.
+
+    Raises TwinError that says ``what`` failed, with the most telling line of what it said.
+    """
     argv = [os.fspath(word) for word in words]
     need(argv[0])
     try:
