@@ -76,7 +76,7 @@ class Shell:
         limit_s: float = 120,
         user: str = "root",
     ) -> subprocess.CompletedProcess[bytes]:
-        """The command there with exactly these words. Raises TwinError after the limit, and for a failure if ``check``."""
+        """The command there with just these words. Raises TwinError after the limit, and for a failure if ``check``."""
         try:
             done = subprocess.run(
                 self.command(words, user), input=input, capture_output=True, timeout=limit_s, check=False
