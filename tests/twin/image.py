@@ -23,7 +23,7 @@ SOURCES = ("devicetree.py", "dress.py", "image.py", "initrd.py", "kernel.py", "p
 
 @dataclass(frozen=True)
 class Image:
-    """``folder`` has root.img (raw ext4), vmlinuz, initrd, board.dtb (arm64), root (the tree), keys/{id,host}{,.pub}."""
+    """``folder`` has root.img (raw ext4), vmlinuz, initrd, board.dtb (arm64), root (the tree), keys of ssh."""
 
     architecture: Architecture
     folder: Path
