@@ -32,8 +32,9 @@ KERNEL_WORDS = "root=/dev/vda rootfstype=ext4 rw noatime quiet mitigations=off a
 class Machine:
     """A twin that runs. ``folder`` holds its disk, console.log, ssh files and machine.json."""
 
-    def __init__(self, folder: Path, state: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, state: dict[str, Any], child: subprocess.Popen[bytes] | None = None) -> None:
         self.folder = folder
+        self._child = child  # where this very process started it
         self.name: str = state["name"]
         self.arch: Architecture = architecture_named(state["architecture"])
         self.sockets = Path(state["sockets"])
@@ -124,9 +125,9 @@ class Machine:
     def _wait_for_end(self, limit_s: float) -> bool:
         deadline = time.monotonic() + limit_s
         while time.monotonic() < deadline:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(self._process, os.WNOHANG)
             if not self.runs:
+                if self._child is not None:
+                    self._child.wait()  # or else it stays a zombie
                 return True
             time.sleep(0.02)
         return False
@@ -163,7 +164,7 @@ def boot(image: Image, folder: Path, name: str, *, detached: bool = False, incom
         port = _forwarded_port(sockets / "qmp", process, folder / "qemu.log")
         state |= {"process": process.pid, "started": started_at(process.pid), "port": port}
         (folder / STATE).write_text(json.dumps(state, indent=1), "utf-8")
-        return Machine(folder, state)
+        return Machine(folder, state, process)
     except BaseException:  # Ctrl-C too: nothing that was started is left behind
         process.kill()
         process.wait()
