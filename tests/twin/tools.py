@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from twin.errors import TwinError
 
 HOST_PACKAGES = Path(__file__).with_name("host-packages.txt")
+ENDING_S = 10.0
 
 
 def host_packages() -> list[str]:
@@ -52,24 +55,53 @@ def run(
     """
     argv = [os.fspath(word) for word in words]
     need(argv[0])
-    try:
-        with stdout.open("wb") if stdout else contextlib.nullcontext(subprocess.PIPE) as output:
-            done = subprocess.run(
-                argv,
-                cwd=cwd,
-                input=stdin,
-                env={**os.environ, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive", **(environment or {})},
-                stdout=output,
-                stderr=subprocess.PIPE,
-                timeout=limit_s,
-                check=False,
-            )
-    except subprocess.TimeoutExpired:
-        raise TwinError(f"{what} failed: {argv[0]} has not ended after {limit_s:.0f} s.") from None
-    if done.returncode:
-        lines = (done.stderr + (done.stdout or b"")).decode("utf-8", "replace").strip().splitlines()
+    with (
+        stdout.open("wb") if stdout else contextlib.nullcontext(subprocess.PIPE) as output,
+        subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env={**os.environ, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive", **(environment or {})},
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        ) as process,
+    ):
+        try:
+            said, errors = process.communicate(stdin, limit_s)
+        except BaseException as error:
+            _end(process)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise TwinError(f"{what} failed: {argv[0]} has not ended after {limit_s:.0f} s.") from None
+            raise
+    if process.returncode:
+        lines = (errors + (said or b"")).decode("utf-8", "replace").strip().splitlines()
         raise TwinError(f"{what} failed: {argv[0]}: {_telling(lines)}")
-    return (done.stdout or b"").decode("utf-8", "replace")
+    return (said or b"").decode("utf-8", "replace")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """It and all that it started: what mmdebstrap's children would go on writing could not be removed."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        deadline = time.monotonic() + ENDING_S
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        while _group_lives(process.pid):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.02)
+        else:
+            return
+
+
+def _group_lives(group: int) -> bool:
+    """Whether a process of the group is more than a zombie."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _parent, number = path.read_bytes().rpartition(b")")[2].split()[:3]
+            if int(number) == group and state not in (b"Z", b"X"):
+                return True
+    return False
 
 
 def _telling(lines: list[str]) -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from twin import tools
 from twin.architecture import AMD64, ARM64, architecture_named
 from twin.errors import TwinError
+from twin.machine import started_at
 from twin.tools import host_packages, need, need_root, run
+from waiting import wait_for
 
 
 def test_a_missing_program_is_told_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,3 +65,24 @@ def test_kvm_is_used_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch)
     assert AMD64.acceleration == ["-accel", "tcg,thread=multi", "-cpu", "Nehalem"]
     monkeypatch.setenv("RERIG_TWIN_KVM", "1")
     assert AMD64.acceleration == ["-accel", "kvm", "-cpu", "host"]
+
+
+def test_what_takes_too_long_is_ended_with_all_that_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also what ignores the polite signal: it would go on writing where its folder is removed."""
+    monkeypatch.setattr(tools, "ENDING_S", 0.2)
+    script = f"trap '' TERM; (sleep 600 & echo $! > {tmp_path}/child; wait) & wait"
+    with pytest.raises(TwinError, match=r"^Building failed: sh has not ended after 1 s\.$"):
+        run(["sh", "-c", script], what="Building", limit_s=1)
+    child = int((tmp_path / "child").read_text("ascii"))
+    assert started_at(child) is None
+
+
+def test_an_interrupted_program_ends_with_all_that_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(process: subprocess.Popen[bytes], *_: object) -> None:
+        wait_for((tmp_path / "ready").exists)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess.Popen, "communicate", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run(["sh", "-c", f"sleep 600 & echo $! > {tmp_path}/child; touch {tmp_path}/ready; wait"], what="Building")
+    assert started_at(int((tmp_path / "child").read_text("ascii"))) is None
