@@ -63,7 +63,8 @@ class Shell:
         self.key.touch(0o600)
         self.key.write_bytes((keys / "id").read_bytes())
         host_key = " ".join((keys / "host.pub").read_text("ascii").split()[:2])
-        self.known_hosts.write_text(f"[{self.host}]:{self.port} {host_key}\n", "ascii")
+        name = self.host if self.port == 22 else f"[{self.host}]:{self.port}"  # as ssh looks it up
+        self.known_hosts.write_text(f"{name} {host_key}\n", "ascii")
         names = {"alias": ALIAS, "host": self.host, "port": self.port, "key": self.key, "known_hosts": self.known_hosts}
         self.config.write_text(CONFIG.format(**names), "utf-8")
 
@@ -99,7 +100,7 @@ class Shell:
 
     def put(self, files: Mapping[str, bytes | str | File | Link], mode: int = 0o644) -> None:
         """Files at absolute paths, all in one go; folders are made, what is there is replaced."""
-        self.run(["tar", "-x", "-f", "-", "-C", "/", "--overwrite", "--no-overwrite-dir"], input=pack(files, mode))
+        self.run(["tar", "-x", "-f", "-", "-C", "/", "--no-overwrite-dir"], input=pack(files, mode))
 
     def read(self, path: str) -> bytes:
         """What is in a file there."""
