@@ -17,11 +17,13 @@ from rerig.errors import UserError
 from rerig.upkeep import lint
 from rerig.upkeep.environment import BUILD, child_environment
 from rerig.upkeep.pythons import VERSIONS, Python, find_pythons, test_environment
+from rerig.upkeep.twin import missing_for_twin
 
 AGENT_TESTS = "tests/unit/rerig_agent"
 LANES = min(2, os.cpu_count() or 1)
 LIMIT_S = 3600
 NOTHING_COLLECTED = 5  # pytest's exit status
+TWIN = "twin and not quiet"
 SUMMARY = "short test summary info"
 
 
@@ -61,20 +63,26 @@ def run_everything(full: bool) -> int:
     counts as a failure then, instead of being named.
     """
     total, others = _prepare(full)
-    marker = "not quiet" if full else "not quiet and not slow"
+    twin, without_twin = _prepare_twin() if full else (False, Counts())
+    total = total.plus(without_twin)
+    marker = f"not quiet and not twin{'' if full else ' and not slow'}"
     beside = [_pytest(label, sys.executable, paths, marker) for label, paths in _parts(ROOT / "tests")]
     beside += [_pytest(f"agent on {python.version}", python.program, (AGENT_TESTS,), marker) for python in others]
-    alone = [_pytest("tests that need quiet", sys.executable, ("tests",), "quiet")]
+    quiet = "quiet" if twin else "quiet and not twin"
+    alone = [_pytest("tests that need quiet", sys.executable, ("tests",), quiet)]
     if _mentions_quiet(ROOT / AGENT_TESTS):
         alone += [_pytest(f"quiet, on {python.version}", python.program, (AGENT_TESTS,), "quiet") for python in others]
-    with ThreadPoolExecutor(LANES) as pool:
-        waiting = [pool.submit(_lint), *(pool.submit(_run, run) for run in beside)]
+    # The twin has a lane of its own: its machines are slow and mostly waited for, and one at a time is enough.
+    with ThreadPoolExecutor(LANES) as pool, ThreadPoolExecutor(1) as lane_of_the_twin:
+        waiting = [pool.submit(_run, run) for run in beside] + [pool.submit(_lint)]
+        if twin:
+            waiting.append(lane_of_the_twin.submit(_run, _pytest("twin", sys.executable, ("tests",), TWIN)))
         for done in as_completed(waiting):
             total = total.plus(_show(*done.result()))
     for run in alone:
         total = total.plus(_show(*_run(run)))
     if not full:
-        print("left out: slow tests, and the agent's on further Pythons (./inv test --all runs them)")
+        print("left out: slow tests, the twin's, and the agent's on further Pythons (./inv test --all runs them)")
     print(total.line())
     return 1 if total.failed or not total.passed else 0
 
@@ -95,6 +103,16 @@ def _prepare(full: bool) -> tuple[Counts, list[Python]]:
             print(f"{'FAILED' if full else 'left out'}: the agent's tests on Python {version}: {error}")
             counts = counts.plus(Counts(failed=1) if full else Counts(skipped=1))
     return counts, ready
+
+
+def _prepare_twin() -> tuple[bool, Counts]:
+    """Whether the twin's tests can run here; if not, that is said. Then they count as skipped, and in CI as failed."""
+    reason = missing_for_twin()
+    if not reason:
+        return True, Counts()
+    in_ci = bool(os.environ.get("CI"))
+    print(f"{'FAILED' if in_ci else 'left out'}: the twin's tests: {reason}")
+    return False, Counts(failed=1) if in_ci else Counts(skipped=1)
 
 
 def _parts(tests: Path) -> list[tuple[str, tuple[str, ...]]]:

@@ -85,6 +85,13 @@ def test_no_folder_of_tests_is_forgotten(tmp_path: Path) -> None:
     ]
 
 
+@pytest.fixture(autouse=True)
+def without_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of these tests starts a machine, whatever is installed here."""
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr(testing, "missing_for_twin", lambda: "qemu-nothing is missing; install it.")
+
+
 def everything(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str, full: bool = True) -> int:
     stand_in = program(tmp_path, body)
     monkeypatch.setattr(testing.sys, "executable", stand_in)
@@ -99,7 +106,7 @@ def test_the_last_line_counts_everything(
     monkeypatch.setattr(testing, "find_pythons", dict)
     assert everything(monkeypatch, tmp_path, report(5, skipped=1)) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == "9 passed, 0 failed, 2 skipped"  # twice the tests, and one check
+    assert lines[-1] == "9 passed, 0 failed, 3 skipped"  # twice the tests, one check, and the twin is missing
     assert sum("which this machine hasn't" in line for line in lines) == len(pythons.VERSIONS) - 1
 
 
@@ -108,7 +115,7 @@ def test_one_failure_anywhere_is_a_failure(
 ) -> None:
     monkeypatch.setattr(testing, "find_pythons", dict)
     assert everything(monkeypatch, tmp_path, report(5, failures=1)) == 1
-    assert capsys.readouterr().out.splitlines()[-1] == "9 passed, 2 failed, 0 skipped"
+    assert capsys.readouterr().out.splitlines()[-1] == "9 passed, 2 failed, 1 skipped"
 
 
 @pytest.mark.parametrize(("full", "status", "word"), [(True, 1, "FAILED"), (False, 0, "left out")])
@@ -156,4 +163,36 @@ def test_a_quick_run_leaves_out_slow_tests_and_tries_the_oldest_python_alone(
     oldest = next(version for version in pythons.VERSIONS[1:] if version != HERE)
     assert [version for version in pythons.VERSIONS if f"agent on {version} (" in shown] == [oldest]
     assert "left out: slow tests" in shown
-    assert "-m not quiet and not slow" in log.read_text("utf-8")
+    assert "slow tests, the twin's" in shown
+    assert "qemu-nothing" not in shown
+    log_text = log.read_text("utf-8")
+    assert "-m not quiet and not twin and not slow" in log_text
+    assert "-m quiet and not twin" in log_text
+    assert "-m twin" not in log_text
+
+
+@pytest.mark.parametrize(("ci", "status", "word"), [("", 0, "left out"), ("true", 1, "FAILED")])
+def test_a_twin_that_cannot_run_is_named_and_fails_in_ci(
+    ci: str, status: int, word: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(testing, "find_pythons", dict)
+    monkeypatch.setenv("CI", ci)
+    log = tmp_path / "log"
+    assert everything(monkeypatch, tmp_path, f'echo "$*" >> {log}; {report(1)}') == status
+    assert f"{word}: the twin's tests: qemu-nothing is missing; install it.\n" in capsys.readouterr().out
+    assert "-m twin" not in log.read_text("utf-8")
+    assert "-m quiet and not twin" in log.read_text("utf-8")
+
+
+def test_the_twins_tests_run_once_and_those_that_need_quiet_run_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(testing, "find_pythons", dict)
+    monkeypatch.setattr(testing, "missing_for_twin", lambda: "")
+    log = tmp_path / "log"
+    assert everything(monkeypatch, tmp_path, f'echo "$*" >> {log}; {report(1)}') == 0
+    lines = log.read_text("utf-8").splitlines()
+    markers = [line.partition(" -m ")[2].partition(" --")[0] for line in lines]
+    assert sorted(markers[:-1]) == ["not quiet and not twin", "twin and not quiet"]
+    assert markers[-1] == "quiet"
+    assert "--- twin (" in capsys.readouterr().out
