@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from twin.l4t.values import Personality
 
 # To fill disks, then to judge: nothing of them is installed, and none of them needs the kernel's help for a plain file.
 PACKAGES = ["fdisk", "btrfs-progs", "dosfstools", "lvm2", "mdadm", "cryptsetup-bin", "bcache-tools"]
+MEMORY = "/dev/shm"  # noqa: S108 - a folder of our own is made in it
 WRAPPER = """#!/bin/sh
 root=${{0%/*}}/..
 LD_LIBRARY_PATH={libraries} exec "$root/{program}" "$@"
@@ -36,23 +39,30 @@ def disk_tools(unpacked_disk_tools: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.fixture(scope="session")
-def patterns() -> dict[str, Bench]:
-    return {}
+def board_patterns() -> Iterator[tuple[Path, dict[str, Bench]]]:
+    """A folder for boards, hundreds of small files each: in memory, where there is such a place."""
+    with tempfile.TemporaryDirectory(
+        prefix="rerig-boards-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None
+    ) as folder:
+        yield Path(folder), {}
 
 
 @pytest.fixture
-def make_bench(
-    patterns: dict[str, Bench], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
-) -> Callable[[Personality], Bench]:
+def make_bench(board_patterns: tuple[Path, dict[str, Bench]]) -> Iterator[Callable[[Personality], Bench]]:
     """Sets up a board, in a folder of the test's own; a second call in the same test makes a second board."""
+    folder, patterns = board_patterns
+    own: list[Path] = []
 
     def make(personality: Personality) -> Bench:
         name = repr(personality)
         if name not in patterns:
-            patterns[name] = Bench(tmp_path_factory.mktemp("board"), personality)
-        return Bench(tmp_path / f"board-{len(list(tmp_path.iterdir()))}", personality, patterns[name])
+            patterns[name] = Bench(folder / f"pattern-{len(patterns)}", personality)
+        own.append(folder / f"own-{len(own)}")
+        return Bench(own[-1], personality, patterns[name])
 
-    return make
+    yield make
+    for one in own:
+        shutil.rmtree(one)
 
 
 def _wrap(ready: Path) -> None:

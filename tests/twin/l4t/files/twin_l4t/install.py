@@ -33,6 +33,7 @@ def install() -> None:
     place.write(MANIFEST, json.dumps(staged, indent=1) + "\n")
     for name in staged:
         put(name)
+    drop(raw(STAGE))
     settings = board.load()
     packages.add(settings["packages"])
     for name, value in settings["efivars"].items():
