@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ def main(argv: Sequence[str]) -> int:
     """The exit status: the command's own for ssh and run, 1 for what the user can mend, 128 + N after signal N."""
     end = argv.index("--") if "--" in argv else len(argv)
     words = _parser().parse_args(argv[:end], argparse.Namespace(words=[*argv[end + 1 :]]))
+    logging.basicConfig(format="twin: %(message)s", level=logging.INFO)  # what takes minutes is said before
     for number in STOPPING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _stop)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import logging
 import os
 import shutil
 import tempfile
@@ -15,6 +16,7 @@ from pathlib import Path
 from twin.errors import TwinError
 
 VARIABLE = "RERIG_TWIN_CACHE"
+LOG = logging.getLogger(__name__)
 KEPT_S = 24 * 3600.0  # what another checkout used within a day stays
 
 
@@ -59,6 +61,7 @@ def built(kind: str, recipe: str, build: Callable[[Path], None]) -> Path:
 
 
 def _build(folder: Path, build: Callable[[Path], None]) -> None:
+    LOG.info("making %s, once", folder.name)
     try:
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as aside:
             made = Path(aside) / "made"
