@@ -14,13 +14,12 @@ from pathlib import Path
 
 from twin.contents import sparse
 from twin.contents.inside import FILLS
-from twin.contents.layouts import LAYOUTS, Layout, Table, keep_backup_only, single
-from twin.contents.layouts import write as write_layout
+from twin.contents.layouts import LAYOUTS, Layout, Table, keep_backup_only, single, write_table
 from twin.contents.seed import Seed
 from twin.contents.sparse import MIB, fingerprint
 from twin.errors import TwinError
 
-__all__ = ["INSIDE_KINDS", "KINDS", "MINIMUM_BYTES", "SIGNS", "fingerprint", "write"]
+__all__ = ["INSIDE_KINDS", "KINDS", "MINIMUM_BYTES", "SIGNS", "fingerprint", "write", "write_layout"]
 
 INSIDE_KINDS: tuple[str, ...] = tuple(FILLS)
 KINDS: tuple[str, ...] = ("blank", *LAYOUTS, *INSIDE_KINDS, "last-mib-gpt")
@@ -64,24 +63,27 @@ def write(
         raise TwinError(f"A disk has whole sectors of 512 bytes, and {bytes} bytes aren't.")
     if kind != "blank" and bytes < MINIMUM_BYTES:
         raise TwinError(f"A disk that is not blank has at least {MINIMUM_BYTES // MIB} MiB.")
-    sparse.make(path, bytes)
     if inside_partition:
-        _write_layout(single(bytes, kind, table), path, Seed(seed))
+        write_layout(single(bytes, kind, table), path, bytes, seed)
     elif kind in LAYOUTS:
-        _write_layout(LAYOUTS[kind](bytes), path, Seed(seed))
-    elif kind in FILLS:
-        FILLS[kind](path, Seed(seed))
+        write_layout(LAYOUTS[kind](bytes), path, bytes, seed)
     elif kind == "last-mib-gpt":
-        _write_layout(single(bytes, ""), path, Seed(seed))
+        write_layout(single(bytes, ""), path, bytes, seed)
         keep_backup_only(path)
+    else:
+        sparse.make(path, bytes)
+        if kind in FILLS:
+            FILLS[kind](path, Seed(seed))
 
 
-def _write_layout(layout: Layout, path: Path, seed: Seed) -> None:
-    write_layout(layout, path, seed)
+def write_layout(layout: Layout, path: Path, bytes: int, seed: str = "twin") -> None:
+    """Make ``path`` a raw disk with these partitions, each filled with its kind; their sizes are the caller's care."""
+    sparse.make(path, bytes)
+    write_table(layout, path, Seed(seed))
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         for part, kind in layout.partitions:
             if kind:
                 inside = Path(folder, "partition")
                 sparse.make(inside, part.bytes)
-                FILLS[kind](inside, seed)
+                FILLS[kind](inside, Seed(seed))
                 sparse.graft(inside, path, part.start_bytes)

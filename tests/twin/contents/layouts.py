@@ -56,7 +56,7 @@ LAYOUTS: Mapping[str, Callable[[int], Layout]] = {
 }
 
 
-def write(layout: Layout, path: Path, seed: Seed) -> None:
+def write_table(layout: Layout, path: Path, seed: Seed) -> None:
     (tables.gpt if layout.table == "gpt" else tables.mbr)(path, [part for part, _ in layout.partitions], seed)
 
 
