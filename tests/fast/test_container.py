@@ -63,6 +63,7 @@ def test_a_reboot_keeps_its_files_and_ends_what_ran(fast_twin: Container) -> Non
     assert fast_twin.shell.run(["systemctl", "is-active", "busy"], check=False).stdout == b"inactive\n"
 
 
+@pytest.mark.slow
 def test_one_that_powers_off_is_said_to_have_ended(fast_twin: Container) -> None:
     fast_twin.shell.run(["systemctl", "poweroff"], check=False)
     wait_for(lambda: not fast_twin.runs)

@@ -61,7 +61,7 @@ def test_nothing_is_left_after_a_stop(container_tree: Path, tmp_path: Path, temp
     assert machine_state() == before
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_nothing_is_left_after_the_death_of_who_started_it(
     container_tree: Path, tmp_path: Path, temporary: Path, number: signal.Signals
 ) -> None:
@@ -82,6 +82,7 @@ def test_nothing_is_left_after_the_death_of_who_started_it(
     assert machine_state() == before
 
 
+@pytest.mark.slow
 def test_no_process_outlives_the_killed_keeper(container_tree: Path, tmp_path: Path, temporary: Path) -> None:
     with Container(tmp_path / "container") as container:
         container.wait_ready()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from twin.base import amd64_tree
 from twin.container_keeper import LOG
-from twin.control_groups import control_groups, device_number
+from twin.control_groups import control_groups
 from twin.dress import make_keys
 from twin.errors import TwinError
 from twin.link_addresses import reserve_addresses
@@ -29,6 +29,11 @@ READY_LIMIT_S = 120.0
 STOP_LIMIT_S = 60.0
 # -I keeps the current folder and PYTHONPATH out, so the one folder that holds the twin is an argument.
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from twin.container_keeper import main; main()"
+# A node may be one of this machine's, bound over a file.
+NODES = """\
+has() { [ "$(stat -c '%t %T' $1 2>/dev/null)" = "$2" ]; }
+forget() { ! mountpoint -q $1 || umount $1; rm -f $1; }
+"""
 
 
 class Container:
@@ -48,10 +53,10 @@ class Container:
         self._groups = control_groups(self.name)
         self._addresses = reserve_addresses()
         self._keeper: subprocess.Popen[bytes] | None = None
-        self._sockets = Path(tempfile.mkdtemp(prefix="rerig-twin-"))  # short: a socket's path has at most 107 bytes
+        self.sockets = Path(tempfile.mkdtemp(prefix="rerig-twin-"))  # short: a socket's path has at most 107 bytes
         try:
             make_keys(folder / "keys")
-            self.shell = Shell(self._addresses.theirs, 22, folder / "keys", folder, self._sockets)
+            self.shell = Shell(self._addresses.theirs, 22, folder / "keys", folder, self.sockets)
             self._keeper = self._start_keeper()
             self._order_start(tree, disks)
             self._set_address()
@@ -104,12 +109,17 @@ class Container:
 
     def show_partitions(self, disk: LoopDisk) -> list[str]:
         """Give the partitions that ``disk`` has by now their nodes, as udev does on a machine; their paths."""
-        numbers = {str(node): device_number(node).replace(":", " ") for node in disk.nodes()[1:]}
-        self.shell.script(
-            f"for old in {disk.device}p*; do umount -q $old || :; rm -f $old; done\n"
-            + "".join(f"mknod -m 660 {path} b {number}\n" for path, number in numbers.items())
-        )
-        return list(numbers)
+        disk.read_partitions()
+        nodes = {str(node): node.stat().st_rdev for node in disk.nodes()[1:]}
+        lines = [
+            f"has {path} '{os.major(number):x} {os.minor(number):x}'"
+            f" || {{ forget {path}; mknod -m 660 {path} b {os.major(number)} {os.minor(number)}; }}"
+            for path, number in nodes.items()
+        ]
+        wanted = "|".join(nodes) or "''"
+        stale = f"for old in {disk.device}p*; do case $old in {wanted}) ;; *) forget $old ;; esac; done"
+        self.shell.script("\n".join([NODES, stale, *lines, ""]))
+        return list(nodes)
 
     def stop(self) -> None:
         """End all its processes at once, without asking them, and remove what it had. May be called again."""
@@ -126,7 +136,7 @@ class Container:
             self._remove_link()
             with contextlib.suppress(OSError):
                 (self.folder / "layers").rmdir()
-        shutil.rmtree(self._sockets, ignore_errors=True)
+        shutil.rmtree(self.sockets, ignore_errors=True)
         self._addresses.release()
 
     def _start_keeper(self) -> subprocess.Popen[bytes]:
@@ -151,7 +161,7 @@ class Container:
             "folder": str(self.folder),
             "tree": str(tree),
             "keys": str(self.folder / "keys"),
-            "sockets": str(self._sockets),
+            "sockets": str(self.sockets),
             "address": self._addresses.theirs,
             "groups": [str(parent) for parent in self._groups.parents],
             "unified": str(self._groups.unified or "/none"),

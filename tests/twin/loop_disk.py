@@ -7,11 +7,13 @@ import errno
 import fcntl
 import os
 import struct
+import subprocess
 import time
 from pathlib import Path
 
 from twin.control_groups import ControlGroups, device_number
 from twin.errors import TwinError
+from twin.tools import need
 
 CONTROL = Path("/dev/loop-control")
 # From the kernel's linux/loop.h.
@@ -29,6 +31,7 @@ class LoopDisk:
     """
 
     def __init__(self, path: Path, bytes: int = 0) -> None:
+        need("partx")
         if not path.exists():
             with path.open("wb") as file:
                 file.truncate(bytes)
@@ -36,6 +39,7 @@ class LoopDisk:
         self._groups: ControlGroups | None = None
         self._held, self.device = _attach(path)
         self.number = device_number(self.device)
+        self.read_partitions()
 
     def __enter__(self) -> LoopDisk:
         return self
@@ -46,6 +50,12 @@ class LoopDisk:
     def nodes(self) -> list[Path]:
         """The device and its partitions, as they are now."""
         return [self.device, *sorted(self.device.parent.glob(f"{self.device.name}p*"))]
+
+    def read_partitions(self) -> None:
+        """Tell the kernel what the partition table says, if there is one: not every kernel can read tables itself."""
+        # Not --update: it adds nothing after a partition that is gone. Each fails for what is in use or not there.
+        for change in ("--delete", "--add"):
+            subprocess.run(["partx", change, str(self.device)], capture_output=True, timeout=60, check=False)
 
     def enter(self, groups: ControlGroups) -> None:
         """From now on ``limit`` is about the processes in these groups."""
