@@ -78,9 +78,17 @@ class AttachedDisk:
         """Take it out of the guest, mounted or not, and free the slot; the kernel writes out first what it can."""
         self.machine.shell.script(_PULL.format(serial=shlex.quote(self.serial)))
         self.machine.qmp.execute("device_del", id=self.name)
-        while self.machine.qmp.wait_event("DEVICE_DELETED", EJECT_LIMIT_S)["data"].get("device") != self.name:
-            continue
+        self._wait_until_out()
         self.machine.qmp.execute("blockdev-del", **{"node-name": _node(self.slot)})
+
+    def _wait_until_out(self) -> None:
+        try:
+            while self.machine.qmp.wait_event("DEVICE_DELETED", EJECT_LIMIT_S)["data"].get("device") != self.name:
+                continue
+        except TwinError as error:
+            raise TwinError(
+                f"The guest let {self.serial} go, but slot {self.slot} does not become free: {error}"
+            ) from None
 
 
 _PULL = """
@@ -158,13 +166,13 @@ def _node(slot: int) -> str:
 
 def _block_node(path: Path, slot: int, errors: Sequence[int], read_only: bool) -> dict[str, Any]:
     """qemu's node: a raw file, and between that and the disk the one that fails reads."""
-    file = {"driver": "file", "filename": os.fspath(path.absolute()), "discard": "unmap", **_direct(path)}
-    raw: dict[str, Any] = {"driver": "raw", "file": file, "discard": "unmap"}
+    file = {"driver": "file", "filename": os.fspath(path.absolute()), **_direct(path)}
+    raw: dict[str, Any] = {"driver": "raw", "file": file}
     if errors:
         # "none" is the event at which a rule comes into force: the creation of the node.
         rules = [{"event": "none", "iotype": "read", "errno": 5, "sector": offset // SECTOR_BYTES} for offset in errors]
-        raw = {"driver": "blkdebug", "image": raw, "inject-error": rules, "discard": "unmap"}
-    return {**raw, "node-name": _node(slot), "read-only": read_only}
+        raw = {"driver": "blkdebug", "image": raw, "inject-error": rules}
+    return {**raw, "node-name": _node(slot), "read-only": read_only, "discard": "unmap"}
 
 
 def _direct(path: Path) -> dict[str, Any]:

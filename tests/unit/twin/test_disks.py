@@ -35,6 +35,8 @@ class FakeQmp:
 
     def wait_event(self, name: str, limit_s: float) -> dict[str, Any]:
         assert name == "DEVICE_DELETED"
+        if not self.events:
+            raise TwinError("qemu does not answer.")
         return self.events.pop(0)
 
     def arguments(self, command: str) -> dict[str, Any]:
@@ -127,6 +129,12 @@ def test_a_pulled_disk_leaves_its_slot_free(machine: Any, disk: Path) -> None:
     assert machine.qmp.commands[-2:] == ["device_del", "blockdev-del"]
     assert machine.qmp.arguments("blockdev-del")["node-name"] == machine.qmp.arguments("blockdev-add")["node-name"]
     assert machine.qmp.events == []
+
+
+def test_a_slot_that_does_not_become_free_is_named(machine: Any, disk: Path) -> None:
+    attached = disks.attach(machine, disk, serial="twin-1", slot=2)
+    with pytest.raises(TwinError, match=r"^The guest let twin-1 go, but slot 2 does not become free: qemu does not"):
+        attached.pull()
 
 
 @pytest.mark.parametrize("serial", ["", "with space", "a_b", "x" * 21, "a/b", "*"])

@@ -74,13 +74,15 @@ def test_reads_fail_at_the_sectors_with_errors_and_nowhere_else(machine: Any, pa
     assert "Input/output error" in _io(machine, "read 0 64k")
 
 
-def test_what_is_written_is_in_the_file(machine: Any, path: Path) -> None:
+@pytest.mark.parametrize("errors", [(), (512,)])
+def test_what_is_written_and_trimmed_is_in_the_file(machine: Any, path: Path, errors: tuple[int, ...]) -> None:
     before = contents.fingerprint(path)
-    disks.attach(machine, path, serial="ONE", slot=1)
+    disks.attach(machine, path, serial="ONE", slot=1, errors=errors)
     assert "wrote 4096/4096" in _io(machine, "write -P 0x41 8M 4k")
     assert contents.fingerprint(path) != before
     assert "discard 4096/4096" in _io(machine, "discard 8M 4k")
     assert contents.fingerprint(path) == before
+    assert path.stat().st_blocks == 0
 
 
 def test_a_read_only_disk_takes_no_write(machine: Any, path: Path) -> None:
