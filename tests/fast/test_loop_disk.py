@@ -23,6 +23,18 @@ def fio(container: Container, disk: LoopDisk, *words: str) -> dict[str, float]:
     return read
 
 
+def assert_rate(measure: Callable[[], float], limit: float) -> None:
+    """No reading is faster than the limit by 3 %, and one is not slower by more; a busy machine may slow down others.
+
+    What the limiter saves up while nobody reads is 0.1 s of the rate: 2 % of what is read in 5 s.
+    """
+    measured = []
+    while not measured or measured[-1] < 0.97:
+        measured.append(measure() / limit)
+        assert measured[-1] < 1.03, measured
+        assert len(measured) < 5, measured
+
+
 def test_a_disk_is_partitioned_formatted_and_mounted_in_the_container(
     start_container: Callable[..., Container], loop_disk: LoopDisk
 ) -> None:
@@ -65,16 +77,17 @@ def test_a_rate_holds_and_can_be_changed_and_lifted(
     start_container: Callable[..., Container], loop_disk: LoopDisk
 ) -> None:
     container = start_container(loop_disk)
-    # What is saved up while nobody reads is 0.1 s of the rate: 2 % of what is read in 5 s.
-    loop_disk.limit(bps_read=16 * MIB)
+    container.shell.run(["systemctl", "is-system-running", "--wait"])
     deep = ("--ioengine=libaio", "--iodepth=8")  # there is always a read that waits for its turn
-    rate = fio(container, loop_disk, "--rw=read", "--bs=256k", "--size=80M", *deep)["bw_bytes"]
-    assert rate / (16 * MIB) == pytest.approx(1, rel=0.03)
+    sequential = ("--rw=read", "--bs=256k", "--size=80M", *deep)
+    fio(container, loop_disk, *sequential)
+    loop_disk.limit(bps_read=16 * MIB)
+    assert_rate(lambda: fio(container, loop_disk, *sequential)["bw_bytes"], 16 * MIB)
     loop_disk.limit(iops_read=200)
-    rate = fio(container, loop_disk, "--rw=randread", "--bs=4k", "--size=64M", "--number_ios=1000", *deep)["iops"]
-    assert rate / 200 == pytest.approx(1, rel=0.03)
+    scattered = ("--rw=randread", "--bs=4k", "--size=64M", "--number_ios=1000", *deep)
+    assert_rate(lambda: fio(container, loop_disk, *scattered)["iops"], 200)
     loop_disk.limit()
-    assert fio(container, loop_disk, "--rw=read", "--bs=1M", "--size=80M")["bw_bytes"] > 3 * 16 * MIB
+    assert fio(container, loop_disk, *sequential)["bw_bytes"] > 3 * 16 * MIB
 
 
 def test_a_disk_in_no_container_has_no_rate(loop_disk: LoopDisk) -> None:
