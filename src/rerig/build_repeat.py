@@ -164,10 +164,18 @@ def _reading_issues(
         reason = classified["proof"]["reason"]
         what = PROOF_REASONS.get(reason, "the counters of the device or server can't be read")
         issues.append(issue("bytes_not_provable", what, None, None, number))
-    if reading.duration_s < doubts.SHORT_RUN_S and case["identity"]["kind"] == "fio_read":
+    shortest_s = _shortest_s(case["identity"]["kind"], classified["storage_class"])
+    if reading.duration_s < shortest_s:
         what = f"the run took {reading.duration_s:.2f} s"
-        issues.append(issue("short_run", what, doubts.SHORT_RUN_S, reading.duration_s, number))
+        issues.append(issue("short_run", what, shortest_s, reading.duration_s, number))
     return issues
+
+
+def _shortest_s(kind: str, storage_class: str) -> float:
+    """From how many seconds on a run's length is no doubt. Reading the same again is meant to be short."""
+    if storage_class == "vm_disk" and kind in ("dd_read", "fio_read"):
+        return doubts.SHORT_RUN_OF_VIRTUAL_DISK_S
+    return doubts.SHORT_RUN_S if kind == "fio_read" else 0.0
 
 
 def _residency_issues(case: dict[str, Any], record: dict[str, Any], number: int) -> list[dict[str, Any]]:

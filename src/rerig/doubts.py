@@ -11,6 +11,8 @@ from typing import Any
 CACHE_RATIO = 0.99  # below: some bytes came from a cache
 EXTRA_RATIO = 1.02  # above: somebody else read too, or the device read more than was asked
 SHORT_RUN_S = 2.0
+# What limits a virtual disk lets a burst through first: 0.1 s of it with qemu, which is 2 % of this.
+SHORT_RUN_OF_VIRTUAL_DISK_S = 5.0
 DEPTH_TOLERANCE = 0.10
 SPREAD_LIMIT = 0.10  # standard deviation over mean, pyperf's and sbc-bench's rule of thumb
 FEWEST_REPEATS = 3
@@ -38,7 +40,11 @@ KINDS: dict[str, Kind] = {
     ),
     "not_cold": Kind(False, "Part of the file was in memory before a read that may use the page cache."),
     "coldness_unknown": Kind(False, "This user can't see whether the file was in memory before a buffered read."),
-    "short_run": Kind(False, "The measurement took under 2 s; use a larger file or --size."),
+    "short_run": Kind(
+        False,
+        "The measurement was so short that its start, or a burst that a virtual disk lets through, weighs in it; use a "
+        "larger file, --size or a suite that reads more.",
+    ),
     "depth_levels_off": Kind(
         False, "fio did not keep the asked number of reads in flight, so this is a point of a lower depth."
     ),

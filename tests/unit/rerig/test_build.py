@@ -133,6 +133,15 @@ def test_a_run_under_2_seconds_is_a_doubt() -> None:
     assert codes(fio_case(), good_fio(1, seconds=1.9, ticks_ms=7600)) == ["short_run"]
 
 
+def test_a_run_under_5_seconds_on_a_virtual_disk_is_a_doubt_since_its_limit_lets_a_burst_through() -> None:
+    virtual = block_classified(storage_class="vm_disk")
+    assert codes(dd_case(), good_dd(1, seconds=4.9), virtual) == ["short_run"]
+    assert codes(dd_case(), good_dd(1, seconds=5.0), virtual) == []
+    assert codes(dd_case(), good_dd(1, seconds=0.5)) == []
+    assert codes(fio_case(), good_fio(1, seconds=4.9, ticks_ms=19600), virtual) == ["short_run"]
+    assert codes(dd_case(kind="dd_reread", scratch_bytes=GIB), good_dd(1, seconds=0.5), virtual) == []
+
+
 def test_where_nothing_counts_the_bytes_the_number_is_marked() -> None:
     classified = block_classified(proof={"source": "none", "device": None, "reason": "raid_redundancy"})
     _block, issues = build_repeat(dd_case(), good_dd(1), classified, None)
