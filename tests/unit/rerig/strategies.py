@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from hypothesis import strategies as st
@@ -22,7 +23,7 @@ SIZES = st.integers(1, 2**53 - 1)
 SECONDS = st.floats(0, 1e9)
 SHARES = st.floats(0, 1)
 RATIOS = st.floats(0, 1e6)
-INSTANTS = st.datetimes().filter(lambda time: time.year >= 1000).map(lambda time: time.isoformat() + "+00:00")
+INSTANTS = st.datetimes(min_value=datetime(1000, 1, 1)).map(lambda time: time.isoformat() + "+00:00")
 MEDIA = {
     "local_disk": "block",
     "vm_disk": "block",

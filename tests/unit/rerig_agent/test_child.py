@@ -72,7 +72,9 @@ def test_an_ordinary_user_is_told_how_much_was_read_from_the_disk(tmp_path: Path
     sources = str(Path(child.__file__).resolve().parents[1])
     argv = [PYTHON, "-c", code, str(data), sources]
     done = subprocess.run(argv, cwd=str(folder), stdout=subprocess.PIPE, check=True, text=True)
-    assert done.stdout.split() == ["None", str(3 * 2**20)]
+    io, read_bytes = done.stdout.split()
+    assert io == "None"
+    assert 3 * 2**20 <= int(read_bytes) < 4 * 2**20  # dd itself may come from the disk as well
 
 
 def test_the_time_limit_ends_a_child_that_ignores_sigterm(tmp_path: Path) -> None:
