@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rerig.checkout import ROOT
 from rerig.upkeep.environment import child_environment, tool
 
-SHELL_SCRIPTS = ("inv", ".ci/run")
+SHELL_SCRIPTS = ("inv", ".ci/run", "tests/twin/guest/nfs-server")
 CHECKS: dict[str, tuple[str, ...]] = {
     "ansible-lint": ("ansible-lint", "--offline", "--strict", "-q", "playbooks", "roles", "inventory", "--nocolor"),
     "mypy": ("mypy", "--no-incremental"),  # its cache keeps believing that a new module is missing
