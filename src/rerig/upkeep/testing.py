@@ -1,4 +1,4 @@
-"""Runs lint and all tests, two things at a time, and sums them up in one closing line."""
+"""Runs lint and all tests, several things at a time, and sums them up in one closing line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from rerig.upkeep.pythons import VERSIONS, Python, find_pythons, test_environmen
 from rerig.upkeep.twin import missing_for_twin
 
 AGENT_TESTS = "tests/unit/rerig_agent"
-LANES = min(2, os.cpu_count() or 1)
+LANES = min(4, (os.cpu_count() or 1) + 1)  # half of the tests wait for other processes
+# What takes long begins first, or one lane would be busy with it at the end while the others have nothing to do.
+LONGEST = ("remote", "e2e", "roles", "unit/rerig", "unit/rerig_agent")
 LIMIT_S = 3600
 NOTHING_COLLECTED = 5  # pytest's exit status
 TWIN = "twin and not quiet"
@@ -116,10 +118,12 @@ def _prepare_twin() -> tuple[bool, Counts]:
 
 
 def _parts(tests: Path) -> list[tuple[str, tuple[str, ...]]]:
-    """The tests in parts that two lanes can share: each folder, and the files beside them."""
-    folders = sorted({path.relative_to(tests).parts[0] for path in tests.glob("*/**/test_*.py")})
+    """The tests in parts that lanes can share, the longest first: each folder, each of unit's, and the files beside."""
+    folders = {path.relative_to(tests).parent.parts for path in tests.glob("*/**/test_*.py")}
+    names = {"/".join(parts[: 2 if parts[0] == "unit" else 1]) for parts in folders}
+    ordered = sorted(names, key=lambda name: (LONGEST.index(name) if name in LONGEST else len(LONGEST), name))
     files = sorted(str(path) for path in tests.glob("test_*.py"))
-    return [*((folder, (str(tests / folder),)) for folder in folders), ("the house's rules", tuple(files))]
+    return [*((name, (str(tests / name),)) for name in ordered), ("the house's rules", tuple(files))]
 
 
 def _mentions_quiet(folder: Path) -> bool:

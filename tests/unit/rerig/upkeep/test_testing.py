@@ -74,15 +74,25 @@ def test_skips_are_shown_with_their_reasons_when_all_is_well(tmp_path: Path) -> 
     assert "dots" not in text
 
 
-def test_no_folder_of_tests_is_forgotten(tmp_path: Path) -> None:
-    for name in ("unit/deep/test_a.py", "roles/test_b.py", "fixtures/c.txt", "test_d.py", "conftest.py"):
+def test_no_folder_of_tests_is_forgotten_and_the_longest_come_first(tmp_path: Path) -> None:
+    files = ["unit/rerig/deep/test_a.py", "unit/new/test_a.py", "a_new_one/test_b.py", "roles/test_b.py"]
+    for name in (*files, "remote/test_b.py", "fixtures/c.txt", "twin/twin.py", "test_d.py", "conftest.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    assert [paths for _, paths in testing._parts(tmp_path)] == [
-        (str(tmp_path / "roles"),),
-        (str(tmp_path / "unit"),),
-        (str(tmp_path / "test_d.py"),),
+    assert [path.removeprefix(f"{tmp_path}/") for _, paths in testing._parts(tmp_path) for path in paths] == [
+        *("remote", "roles", "unit/rerig", "a_new_one", "unit/new"),
+        "test_d.py",
     ]
+
+
+def test_what_counts_as_long_is_there() -> None:
+    assert {name for name in testing.LONGEST if not (testing.ROOT / "tests" / name).is_dir()} == set()
+
+
+def test_tests_beside_the_folders_of_unit_are_not_forgotten(tmp_path: Path) -> None:
+    (tmp_path / "unit").mkdir()
+    (tmp_path / "unit" / "test_a.py").touch()
+    assert [label for label, _ in testing._parts(tmp_path)] == ["unit", "the house's rules"]
 
 
 @pytest.fixture(autouse=True)
