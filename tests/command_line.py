@@ -66,3 +66,8 @@ def path_without_fio() -> str:
 
 def environment(path: str) -> dict[str, str]:
     return {**os.environ, "PATH": path, "LANGUAGE": "ko", "LC_ALL": "C.UTF-8", "COLUMNS": "160"}
+
+
+def cli_with_fio(directory: Path, fio_folder: Path) -> Cli:
+    """rerig on a machine with that fio, wherever the system's own is."""
+    return Cli(directory, environment(f"{fio_folder}{os.pathsep}{path_without_fio()}"))

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from command_line import Cli, environment, path_without_fio
+from command_line import Cli, cli_with_fio, environment, path_without_fio
 
 
 @pytest.fixture
 def cli(tmp_path: Path, real_fio: Path) -> Cli:
     """rerig on a machine with fio."""
-    return Cli(tmp_path, environment(f"{real_fio}{os.pathsep}{path_without_fio()}"))
+    return cli_with_fio(tmp_path, real_fio)
 
 
 @pytest.fixture

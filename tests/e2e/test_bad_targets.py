@@ -101,6 +101,7 @@ cases:
 """
 
 
+@pytest.mark.slow
 def test_any_file_name_is_measured_by_dd_and_fio(cli: Cli) -> None:
     (cli.directory / "names.yml").write_text(SUITE)
     folder = cli.directory / "with space: and colon"
@@ -156,6 +157,7 @@ def loop_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.root
+@pytest.mark.slow
 def test_two_file_systems_stand_side_by_side(cli: Cli, model: Path, loop_disk: Path) -> None:
     second = loop_disk / "b.safetensors"
     second.write_bytes(os.urandom(48 * MIB))

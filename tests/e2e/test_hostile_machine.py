@@ -57,6 +57,7 @@ def stub(cli: Cli, name: str, body: str) -> None:
 
 
 @pytest.mark.root
+@pytest.mark.slow
 def test_a_server_that_stops_answering_costs_its_own_cases_only(short: Cli, model: Path) -> None:
     point = short.directory / "nas"
     point.mkdir()
@@ -239,6 +240,7 @@ def problem(run_dir: Path) -> str | None:
     return None
 
 
+@pytest.mark.slow
 def test_no_damage_to_a_run_directory_is_more_than_one_sentence(short: Cli, run_dir: Path) -> None:
     for name in [*FILES, "cases/dd.t1/r1/stderr", "cases/fio.t1/r1/fio.json"]:
         file = run_dir / name

@@ -117,6 +117,7 @@ def test_a_run_goes_on_when_its_controller_is_killed_and_is_shown_afterwards(ben
     assert bench.result()["run"]["complete"]
 
 
+@pytest.mark.slow
 def test_a_run_without_its_controller_is_stopped_resumed_and_removed(bench: Bench) -> None:
     bench.end_badly(signal.SIGKILL, 3, "controller")
     run = bench.run_dir.name

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from command_line import Cli
+from command_line import Cli, cli_with_fio
 from rerig.documents import load_valid_document
 from waiting import wait_for
 
@@ -45,9 +45,15 @@ def test_a_scratch_file_is_measured_compared_and_removed(cli: Cli) -> None:
     assert "nas-vs-local-2026" in done.stdout or "jetson-moe-ssd-2026" in done.stdout
 
 
-def test_every_raw_file_is_kept_with_its_hash(cli: Cli) -> None:
-    result = cli.result(*SMALL)
-    run_dir = only_run(cli.directory)
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory: pytest.TempPathFactory, real_fio: Path) -> tuple[dict[str, Any], Path]:
+    """A result and its run directory, to be looked at alone."""
+    cli = cli_with_fio(tmp_path_factory.mktemp("small"), real_fio)
+    return cli.result(*SMALL), only_run(cli.directory)
+
+
+def test_every_raw_file_is_kept_with_its_hash(small_run: tuple[dict[str, Any], Path]) -> None:
+    result, run_dir = small_run
     files = [raw for case in result["cases"] for repeat in case["repeats"] for raw in repeat["raw"].values()]
     files += result["raw"]["files"]
     assert len(files) > 40
@@ -55,9 +61,8 @@ def test_every_raw_file_is_kept_with_its_hash(cli: Cli) -> None:
         assert hashlib.sha256((run_dir / raw["name"]).read_bytes()).hexdigest() == raw["sha256"]
 
 
-def test_rates_are_the_tools_own_bytes_over_seconds(cli: Cli) -> None:
-    result = cli.result(*SMALL)
-    run_dir = only_run(cli.directory)
+def test_rates_are_the_tools_own_bytes_over_seconds(small_run: tuple[dict[str, Any], Path]) -> None:
+    result, run_dir = small_run
     for case in result["cases"]:
         for repeat in case["repeats"]:
             assert repeat["bytes"] / repeat["duration_s"] == pytest.approx(repeat["bandwidth_bytes_per_s"], rel=2e-3)
@@ -97,6 +102,7 @@ def test_plan_only_prints_every_command_and_runs_none(cli: Cli, model: Path) -> 
     assert not (cli.directory / "runs").exists()
 
 
+@pytest.mark.slow
 def test_the_plan_as_json_can_be_run_by_the_agent_alone(cli: Cli, model: Path) -> None:
     plan = cli.run("rerun", "--plan-only", "--json", "--path", str(model), "--repeats", "1").stdout
     (cli.directory / "plan.json").write_text(plan)
@@ -109,6 +115,7 @@ def test_the_plan_as_json_can_be_run_by_the_agent_alone(cli: Cli, model: Path) -
     assert "usage" in agent.run("--help").stdout
 
 
+@pytest.mark.slow
 def test_a_rebuilt_result_is_the_same_to_the_byte(cli: Cli, model: Path) -> None:
     cli.run("rerun", "--path", str(model), "--repeats", "1", "--label", "nas=4-bay, 10GbE")
     path = only_run(cli.directory) / "result.json"
@@ -167,6 +174,7 @@ def test_a_stopped_run_removes_its_scratch_file_and_keeps_what_it_has(
     assert not result["run"]["complete"]
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_left_is_removed_by_the_next(cli: Cli) -> None:
     process = cli.start("rerun", "--size", "1G")
     wait_for(lambda: started(cli.directory, "repeat-start"))

@@ -217,12 +217,14 @@ def test_pip_serves_where_there_is_no_uv(tmp_path: Path) -> None:
     assert Clone(tmp_path).start()["tiny"] == "1.0"
 
 
+@pytest.mark.slow
 def test_pip_serves_where_uv_is_broken(tmp_path: Path) -> None:
     clone = Clone(tmp_path)
     clone.program("uv", "exit 3")
     assert clone.start()["tiny"] == "1.0"
 
 
+@pytest.mark.slow
 def test_settings_of_the_machine_do_not_bend_what_is_installed(tmp_path: Path) -> None:
     clone = Clone(tmp_path)
     constraint = tmp_path / "constraint.txt"
@@ -274,6 +276,7 @@ def test_a_download_that_is_not_the_locked_one_is_refused(clone: Clone) -> None:
     _assert_fails(clone, "a download is not the package that the lock names")
 
 
+@pytest.mark.slow
 def test_pip_refuses_it_too(tmp_path: Path) -> None:
     clone = Clone(tmp_path)
     clone.lock(f"tiny==1.0 --hash=sha256:{'0' * 64}\n")
@@ -285,7 +288,7 @@ def test_a_lock_without_hashes_is_refused(clone: Clone) -> None:
     _assert_fails(clone, "")
 
 
-@pytest.mark.parametrize("uv", [True, False], ids=["uv", "pip"])
+@pytest.mark.parametrize("uv", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["uv", "pip"])
 def test_without_a_network_it_says_so(tmp_path: Path, uv: bool) -> None:
     clone = Clone(tmp_path)
     if uv:
