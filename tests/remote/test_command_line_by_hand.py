@@ -237,6 +237,7 @@ def test_ctrl_c_stops_what_measures_here_and_leaves_the_others(lab: Lab, monkeyp
     assert result["run"]["stopped_by"] == "signal"
 
 
+@pytest.mark.slow
 def test_killed_agents_are_said_and_their_runs_resumed_together(lab: Lab) -> None:
     def kill() -> None:
         for machine in lab.machines.values():
@@ -256,6 +257,7 @@ def test_killed_agents_are_said_and_their_runs_resumed_together(lab: Lab) -> Non
     assert [(result["run"]["complete"], len(result["run"]["sessions"])) for result in lab.results()] == [(True, 2)] * 2
 
 
+@pytest.mark.slow
 def test_a_run_that_is_complete_is_not_resumed(lab: Lab) -> None:
     lab.rerun("--host", ONE)
     told = lab.run("rerun", "--resume", lab.run_id(), status=2)[1]
@@ -286,6 +288,7 @@ def test_a_run_is_stopped_by_its_id_alone_and_resumed_from_a_path(lab: Lab) -> N
     assert lab.results()[0]["run"]["complete"]
 
 
+@pytest.mark.slow
 def test_a_run_stays_on_its_machine_until_a_whole_copy_with_its_result_is_here(lab: Lab) -> None:
     lab.interrupted("--host", ONE)
     run = lab.run_id()
@@ -315,6 +318,7 @@ def test_a_run_stays_on_its_machine_until_a_whole_copy_with_its_result_is_here(l
     assert not (lab.folder / "runs" / ".remote").exists()
 
 
+@pytest.mark.slow
 def test_a_copy_is_only_removed_by_force_and_is_never_resumed_here(lab: Lab) -> None:
     lab.interrupted("--host", ONE)
     run = lab.run_id()
@@ -330,6 +334,7 @@ def test_a_copy_is_only_removed_by_force_and_is_never_resumed_here(lab: Lab) -> 
     assert list((lab.folder / "runs").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_force_removes_a_run_that_was_not_brought_home_and_a_failure_stops_no_other(lab: Lab) -> None:
     for name in (ONE, TWO):
         lab.rerun("--host", name)

@@ -49,6 +49,7 @@ def test_a_killed_agent_is_told_and_its_run_resumed(scene: KillScene, undisturbe
     assert_resumed(scene, undisturbed, [point.within])
 
 
+@pytest.mark.slow
 def test_an_agent_killed_as_it_ends_has_measured_all(scene: KillScene, undisturbed: Document) -> None:
     command = scene.rerun_until(AT_THE_END)
     scene.kill_agent()
@@ -82,7 +83,8 @@ def test_a_run_that_ended_without_a_controller_is_brought_home(
     scene.assert_clean_removes_it()
 
 
-@pytest.mark.parametrize("point", some_are_slow([WITHIN[2]], [*POINTS, AT_THE_END]), ids=str)
+@pytest.mark.slow
+@pytest.mark.parametrize("point", [*POINTS, AT_THE_END], ids=str)
 def test_a_controller_whose_sshd_is_killed_and_restarted_goes_on(
     scene: KillScene, undisturbed: Document, point: Point
 ) -> None:

@@ -20,11 +20,12 @@ slow = pytest.mark.slow
 @pytest.mark.parametrize(
     ("point", "doubts"),
     [
-        pytest.param(POINTS[0], [], marks=slow, id=str(POINTS[0])),
+        pytest.param(POINTS[0], [], id=str(POINTS[0])),
         pytest.param(WITHIN[1], ["the machine was rebooted between session 1 and session 2"], id=str(WITHIN[1])),
-        pytest.param(BETWEEN[2], [], marks=slow, id=str(BETWEEN[2])),  # the second session gave no figure
+        pytest.param(BETWEEN[2], [], id=str(BETWEEN[2])),  # the second session gave no figure
     ],
 )
+@slow
 def test_a_machine_that_reboots_is_waited_for_and_its_run_resumed(
     scene: KillScene, undisturbed: Document, point: Point, doubts: list[str]
 ) -> None:
@@ -135,6 +136,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(scene: KillScene) -> None
     assert scene.scratch_files() == []
 
 
+@slow
 def test_a_connection_that_freezes_for_a_while_is_kept(scene: KillScene, undisturbed: Document) -> None:
     command = scene.rerun_until(WITHIN[1])
     wait_for(scene.followers)
