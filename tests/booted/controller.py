@@ -29,18 +29,7 @@ class Controller:
 
     def suite(self, name: str, *cases: dict[str, Any]) -> str:
         """Write a suite, and say which word of ``--suite`` it is."""
-        document = {
-            "format": "rerig-suite",
-            "format_version": "1.0",
-            "name": name,
-            "version": "1.0",
-            "title": "Reads of the twin's disk",
-            "scratch_bytes": 2**20,
-            "cases": list(cases),
-        }
-        path = self.folder / f"{name}.yml"
-        path.write_text(json.dumps(document), "utf-8")  # JSON is YAML
-        return path.name
+        return write_suite(self.folder, name, *cases)
 
     def document(self, printed: str) -> dict[str, Any]:
         """The result that ``--quiet`` printed the path of; it must be a valid one."""
@@ -49,6 +38,22 @@ class Controller:
     def results(self) -> list[dict[str, Any]]:
         """Every result that is here, each of which must be valid."""
         return [load_valid_document(path, "rerig-result") for path in sorted(self.folder.glob("runs/*/result.json"))]
+
+
+def write_suite(folder: Path, name: str, *cases: dict[str, Any]) -> str:
+    """Write a suite into a folder; the name of its file."""
+    document = {
+        "format": "rerig-suite",
+        "format_version": "1.0",
+        "name": name,
+        "version": "1.0",
+        "title": "Reads of the twin's disk",
+        "scratch_bytes": 8 * 2**20,
+        "cases": list(cases),
+    }
+    path = folder / f"{name}.yml"
+    path.write_text(json.dumps(document), "utf-8")  # JSON is YAML
+    return path.name
 
 
 def sequential_dd(name: str, read_bytes: int, block_bytes: int = 2**20, repeats: int = 1) -> dict[str, Any]:
