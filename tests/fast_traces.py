@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,7 +31,8 @@ class Traces:
             "mounts": [line for line in _read(Path("/proc/mounts")).splitlines() if str(self.folder) in line],
             "processes": list(self._processes()),
             "link": [name for name in _links() if name == self.name],
-            "groups": [str(path) for path in Path("/sys/fs/cgroup").rglob(self.name)],
+            # Not rglob: it raises for a group that vanishes meanwhile.
+            "groups": [top for top, _, _ in os.walk("/sys/fs/cgroup") if Path(top).name == self.name],
             "loop": [str(path) for path in backing if str(self.folder) in _read(path)],
             "sockets": [str(path) for path in self.temporary.glob("*")],
         }

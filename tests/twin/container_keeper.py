@@ -50,7 +50,6 @@ def main() -> None:
         while _watch(process) == REBOOT:
             process = _start(root, folder, groups, order)
     finally:
-        _end_connections(Path(order["sockets"]))
         groups.remove()
         shutil.rmtree(order["sockets"], ignore_errors=True)
 
@@ -140,11 +139,3 @@ def _start(root: Path, folder: Path, groups: ControlGroups, order: dict[str, Any
 
 def _mount(*words: str | Path) -> None:
     run(["mount", *words], what="Making the container's file system")
-
-
-def _end_connections(sockets: Path) -> None:
-    """ssh's that stay open: without this they would wait long for an answer from a container that is gone."""
-    for control in sockets.glob("*"):
-        if control.is_socket():
-            words = ["ssh", "-F", "none", "-o", f"ControlPath={control}", "-O", "exit", "twin"]
-            subprocess.run(words, capture_output=True, timeout=60, check=False)

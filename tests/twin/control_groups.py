@@ -117,7 +117,7 @@ def device_number(device: Path) -> str:
 
 def _groups(folder: Path) -> list[Path]:
     """The group and those below, each before what is below it."""
-    return [folder, *sorted(path for path in folder.rglob("*") if path.is_dir())] if folder.is_dir() else []
+    return [Path(top) for top, _, _ in os.walk(folder)]  # unlike rglob it passes over a group that vanishes meanwhile
 
 
 def _remove(group: Path, deadline: float) -> None:
