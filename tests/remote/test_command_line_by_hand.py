@@ -20,7 +20,9 @@ from rerig.documents import load_valid_document
 from rerig.errors import UserError
 from rerig.meeting import Door
 from rerig.remote import first_look
+from rerig.remote.agent import GOES_ON, RemoteAgent
 from rerig_agent.journal import read_journal
+from waiting import wait_for
 
 MIB = 2**20
 ONE, TWO = "someone@one", "someone@two"
@@ -35,6 +37,7 @@ class Lab:
         self.model = folder / "model.bin"
         self.model.write_bytes(os.urandom(4 * MIB))
         (folder / "by-hand.yml").write_text(SUITE)
+        self.agents: list[RemoteAgent] = []
         self._capsys = capsys
 
     def run(self, *words: str, status: int = 0) -> tuple[str, str]:
@@ -66,11 +69,17 @@ class Lab:
         return run_dir.name
 
     def interrupted(self, *words: str) -> str:
-        """What is told of a rerun that gets Ctrl-C while every machine stands inside a read."""
+        """What is told of a rerun that gets Ctrl-C while every machine stands inside a read, and that is known here."""
         for machine in self.machines.values():
             machine.shut(after=2)
-        with when(lambda: [self.machines[word].wait_until_shut() for word in words if word in self.machines], ctrl_c):
+        with when(lambda: self._wait_until_all_read(words), ctrl_c):
             return self.rerun(*words, status=130)[1]
+
+    def _wait_until_all_read(self, words: tuple[str, ...]) -> None:
+        hosts = [word for word in words if word in self.machines]
+        for host in hosts:
+            self.machines[host].wait_until_shut()
+        wait_for(lambda: [agent._fate for agent in self.agents[-len(hosts) :]] == [GOES_ON] * len(hosts))
 
     def end(self) -> None:
         for machine in self.machines.values():
@@ -97,6 +106,11 @@ def ctrl_c() -> None:
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Lab]:
     lab = Lab(tmp_path, capsys)
+    prepare_agent = RemoteAgent.__init__
+
+    def note_agent(agent: RemoteAgent, *words: Any) -> None:
+        prepare_agent(agent, *words)
+        lab.agents.append(agent)
 
     def connect(door: Any) -> HandShell:
         if door._closed:
@@ -114,6 +128,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         door._closed = True
         lab.machines[door.host.name].lose_connections()
 
+    monkeypatch.setattr(RemoteAgent, "__init__", note_agent)
     monkeypatch.setattr(Door, "connect", connect)
     monkeypatch.setattr(Door, "__call__", open_shell)
     monkeypatch.setattr(Door, "close", close)
