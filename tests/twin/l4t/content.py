@@ -39,6 +39,8 @@ from twin_l4t.{module} import {function}
 
 sys.exit({function}(sys.argv[1:]))
 """
+# Ubuntu's: a board's user finds nvpmodel without being told where it is, which Debian's doesn't.
+ENVIRONMENT = 'PATH="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"\n'
 FAN_CONF = "/etc/nvpower/nvfancontrol/nvfancontrol_p3767_0000.conf"
 Files = dict[str, File | Link]
 
@@ -53,6 +55,7 @@ def personality_files(personality: Personality) -> Files:
     """Everything of the board that lies in plain files, at its real path."""
     files: Files = {
         "/etc/nv_tegra_release": _text(_release(personality)),
+        "/etc/environment": _text(ENVIRONMENT),
         "/boot/extlinux/extlinux.conf": _text(_extlinux(personality)),
         FAN_CONF: _text(f"FAN_DEFAULT_PROFILE {personality.fan_profile}\n"),
         "/etc/nvfancontrol.conf": Link(FAN_CONF),

@@ -11,6 +11,7 @@ from twin.l4t.files.twin_l4t.tree import File, Link
 from twin.l4t.values import Personality
 from twin.shell import Shell
 
+SPARE = "/run/twin-l4t/root"  # what can't be had at its real path lies below it, and all else is linked there
 ALL = " ".join([*reversed(units.STARTED), units.DESKTOP])
 STOP = f"systemctl stop {ALL} 2>/dev/null || true; [ ! -e /run/twin-l4t/zram ] || /etc/systemd/nvzramconfig.sh stop"
 
@@ -25,8 +26,10 @@ def apply(shell: Shell, personality: Personality) -> None:
         *(() if personality.zram_bytes else ("nvzramconfig.service",)),
     }
     started = [name for name in units.STARTED if name not in skipped]
+    # Compiled modules are told apart by their times, and what is put has none.
     shell.script(
-        f"""{STOP}
+        f"""rm -rf {content.LIBRARY}/twin_l4t/__pycache__
+{STOP}
 {content.PROGRAM} install
 systemctl daemon-reload
 udevadm control --reload 2>/dev/null || true
@@ -51,7 +54,7 @@ udevadm control --reload 2>/dev/null || true
 
 
 def report(shell: Shell) -> Mapping[str, str]:
-    """{path: "real" or "spare"}: a spare one lies below /run/twin-l4t/root, which has everything else too."""
+    """{path: "real" or "spare"}: a spare one lies below SPARE."""
     return dict(json.loads(shell.script(f"{content.PROGRAM} report")))
 
 

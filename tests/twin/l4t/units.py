@@ -15,7 +15,6 @@ STARTED = (
     "nvfancontrol.service",
     "nvzramconfig.service",
     "nv-l4t-bootloader-config.service",
-    "twin-l4t-links.service",
 )
 DESKTOP = "gdm.service"
 RULE = "/etc/udev/rules.d/99-twin-l4t.rules"

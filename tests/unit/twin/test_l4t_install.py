@@ -37,13 +37,17 @@ DEFAULT = "etc/systemd/system/default.target"
 
 
 def listing(root: Path) -> dict[str, str]:
-    """Every file and link with what is in it, but for what the layer keeps for itself."""
-    own = ("usr/local/", "var/lib/twin-l4t/", "run/")
+    """Every file, link and folder with what is in it, but for what the layer keeps for itself and the kernel's part."""
+    own = ("usr", "var/lib/twin-l4t", "run", "sys", "proc")
     found = {}
     for file in sorted(root.rglob("*")):
         name = str(file.relative_to(root))
-        if not name.startswith(own) and (file.is_symlink() or file.is_file()):
-            found[name] = f"-> {file.readlink()}" if file.is_symlink() else file.read_bytes().hex()
+        if any(f"{name}/".startswith(f"{folder}/") for folder in own):
+            continue
+        if file.is_symlink():
+            found[name] = f"-> {file.readlink()}"
+        else:
+            found[name] = "folder" if file.is_dir() else file.read_bytes().hex()
     return found
 
 

@@ -59,12 +59,14 @@ def test_a_platform_device_that_holds_devices_stays_and_an_empty_one_is_not_wort
     ]
 
 
-def test_every_other_folder_of_the_kernel_s_stays_with_its_knobs(tmp_path: Path) -> None:
-    folders = ["/sys/kernel/mm/lru_gen", "/sys/kernel/slab"]
-    assert made({"/sys/kernel/nvpmodel_clk_cap/emc": FILE}, machine(tmp_path, folders)) == [
+def test_knobs_that_somebody_turns_stay_the_kernel_s(tmp_path: Path) -> None:
+    folders = ["/sys/kernel/mm/lru_gen", "/sys/kernel/slab", "/sys/bus/pci", "/sys/bus/serio"]
+    nodes: Tree = {"/sys/kernel/nvpmodel_clk_cap/emc": FILE, "/sys/bus/i2c/drivers/x": FILE}
+    assert made(nodes, machine(tmp_path, folders)) == [
+        ("overlay", "/sys/bus"),
+        ("back", "/sys/bus/pci"),
         ("overlay", "/sys/kernel"),
         ("back", "/sys/kernel/mm"),
-        ("back", "/sys/kernel/slab"),
     ]
 
 

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import subprocess
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from . import board, efivars, packages, place
 
@@ -30,7 +30,9 @@ def install() -> None:
     """Replace whatever personality there is by the staged one, as new."""
     uninstall()
     staged = sorted(staged_files())
-    place.write(MANIFEST, json.dumps(staged, indent=1) + "\n")
+    # The folder of the partition is made at boot.
+    made = [*missing_folders([*staged, *LEFT_BEHIND, f"{packages.INFO}/any"]), str(ESP)]
+    place.write(MANIFEST, json.dumps({"files": staged, "folders": made}, indent=1) + "\n")
     for name in staged:
         put(name)
     drop(raw(STAGE))
@@ -48,6 +50,12 @@ def staged_files() -> list[str]:
     return [f"/{one.relative_to(stage)}" for one in stage.rglob("*") if one.is_symlink() or not one.is_dir()]
 
 
+def missing_folders(names: list[str]) -> list[str]:
+    """Each folder that must be made for one of the files, the outer ones first."""
+    folders = {str(folder) for name in names for folder in PurePosixPath(name).parents}
+    return sorted(folder for folder in folders if not raw(folder).is_dir())
+
+
 def put(name: str) -> None:
     real, staged, before = raw(name), raw(STAGE + name), raw(BEFORE + name)
     if os.path.lexists(str(real)):
@@ -61,11 +69,15 @@ def put(name: str) -> None:
 def uninstall() -> None:
     """Everything back to what it was before the first personality."""
     packages.remove()
-    for name in json.loads(place.read(MANIFEST) or "[]"):
+    manifest = json.loads(place.read(MANIFEST) or '{"files": [], "folders": []}')
+    for name in manifest["files"]:
         with contextlib.suppress(FileNotFoundError):
             raw(name).unlink()
     for name in LEFT_BEHIND:
         drop(raw(name))
+    for name in reversed(manifest["folders"]):
+        with contextlib.suppress(OSError):  # somebody's file may be in it by now
+            raw(name).rmdir()
     before = raw(BEFORE)
     for one in sorted(before.rglob("*")):
         if one.is_symlink() or not one.is_dir():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import NoReturn
 
@@ -91,13 +90,13 @@ def replace(name: str, data: bytes, mode: int = 0o644) -> None:
     """Write the board's file as a whole or not at all, and onto the disk: the machine may lose its power any time."""
     file = path(name)
     file.parent.mkdir(parents=True, exist_ok=True)
-    handle, aside = tempfile.mkstemp(dir=str(file.parent), prefix=f".{file.name}.")
-    with os.fdopen(handle, "wb") as stream:
+    aside = file.with_name(f".{file.name}.{os.getpid()}")
+    with aside.open("wb") as stream:
         stream.write(data)
         stream.flush()
         os.fsync(stream.fileno())
-    Path(aside).chmod(mode)
-    Path(aside).replace(file)
+    aside.chmod(mode)
+    aside.replace(file)
 
 
 def is_root() -> bool:

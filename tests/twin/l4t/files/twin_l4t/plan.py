@@ -13,8 +13,13 @@ from . import tree
 
 DEBUG = "/sys/kernel/debug"  # debugfs crashes the kernel below an overlay: it is covered as a whole
 NEVER = ("/sys/devices/virtual", "/", "/proc")  # too much comes and goes there
-# Classes whose devices come and go while tests look on.
-LIVE_CLASSES = frozenset({"bdi", "block", "net", "nvme", "nvme-generic", "nvme-subsystem", "zram-control", "tty"})
+# What stays the kernel's own: classes whose devices come and go while tests look on, folders with knobs that tests or
+# tools turn. A mount for everything else too would be slow: systemd looks at each. There, a knob turns nothing.
+KEPT = {
+    "/sys/class": {"bdi", "block", "net", "nvme", "nvme-generic", "nvme-subsystem", "zram-control", "tty"},
+    "/sys/bus": {"pci", "platform", "virtio"},
+    "/sys/kernel": {"mm"},
+}
 
 
 class Step(NamedTuple):
@@ -38,10 +43,13 @@ class Machine:
 
     def __init__(self, root: Path, mount_points: frozenset[str]) -> None:
         self.root, self.mount_points = root, mount_points
+        self._known: dict[str, bool] = {}
 
     def is_folder(self, name: str) -> bool:
-        path = self.root / name.lstrip("/")
-        return path.is_dir() and not path.is_symlink()
+        if name not in self._known:
+            path = self.root / name.lstrip("/")
+            self._known[name] = path.is_dir() and not path.is_symlink()
+        return self._known[name]
 
     def folders(self, name: str) -> list[str]:
         path = self.root / name.lstrip("/")
@@ -104,8 +112,8 @@ def walk(folder: str, inside: set[str], machine: Machine, back: list[str]) -> No
 def stays(child: str, machine: Machine) -> bool:
     """Whether a folder without anything of the board must be the kernel's own."""
     folder, _, name = child.rpartition("/")
-    if folder == "/sys/class":
-        return name in LIVE_CLASSES
-    if folder in ("/sys", "/sys/kernel", "/sys/bus", "/sys/devices") or folder.startswith("/sys/devices/virtual"):
+    if folder in KEPT:
+        return name in KEPT[folder]
+    if folder in ("/sys", "/sys/devices", "/sys/devices/virtual"):
         return True
     return folder.startswith("/sys/devices/platform") and machine.has_devices(child)

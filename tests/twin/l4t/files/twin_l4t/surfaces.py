@@ -13,7 +13,7 @@ from pathlib import Path
 from . import place, plan, tree
 
 REPORT = f"{place.RUN}/report.json"
-ORIGINAL = f"{place.RUN}/original"  # /sys as it was
+ORIGINAL = f"{place.RUN}/original"  # /sys as it was, while it is being covered
 UPPER = f"{place.RUN}/upper"
 MOUNTED = f"{place.RUN}/mounted"  # a line for each mount, before it is made
 NAME = "twin-l4t"  # of every overlay
@@ -60,6 +60,7 @@ def mount_all(nodes: tree.Tree) -> dict[str, str]:
     mount("none", ORIGINAL, flags=PRIVATE | RECURSIVE)
     for number, step in enumerate(made.steps):
         run(step, Path(UPPER) / str(number))
+    _libc().umount2(ORIGINAL.encode(), DETACH)  # the overlays hold what they need
     spare(made.spare)
     return {name: "spare" if name in made.spare else "real" for name in nodes}
 

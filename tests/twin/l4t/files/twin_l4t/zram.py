@@ -29,7 +29,7 @@ def start() -> None:
     for name in names:
         place.write(f"/sys/block/{name}/disksize", f"{settings['zram_bytes'] // count}\n")
         subprocess.run(["mkswap", f"/dev/{name}"], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(["swapon", "-p", PRIORITY, f"/dev/{name}"], check=True)
+    subprocess.run(["swapon", "-p", PRIORITY, *(f"/dev/{name}" for name in names)], check=True)
 
 
 def add() -> str:
@@ -45,7 +45,8 @@ def add() -> str:
 
 
 def stop() -> None:
-    for name in place.word(USED).split():
-        subprocess.run(["swapoff", f"/dev/{name}"], check=True)
+    names = place.word(USED).split()
+    subprocess.run(["swapoff", *(f"/dev/{name}" for name in names)], check=False)  # a user may have been faster
+    for name in names:
         place.write(f"/sys/block/{name}/reset", "1\n")
     place.path(USED).unlink()
