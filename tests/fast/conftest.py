@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import pytest
 
-from twin.base import amd64_tree
+from twin.debian_tree import amd64_tree
 from twin.container import Container
 from twin.errors import TwinError
 from twin.loop_disk import LoopDisk

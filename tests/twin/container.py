@@ -15,9 +15,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from twin.base import amd64_tree
 from twin.container_keeper import LOG
 from twin.control_groups import control_groups
+from twin.debian_tree import amd64_tree
 from twin.dress import make_keys
 from twin.errors import TwinError
 from twin.link_addresses import reserve_addresses

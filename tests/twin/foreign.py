@@ -11,9 +11,9 @@ import shutil
 from pathlib import Path
 
 from twin.architecture import AMD64, ARM64
-from twin.base import LEFT_OUT, amd64_tree
-from twin.base import recipe as base_recipe
 from twin.cache import built, recipe_hash
+from twin.debian_tree import LEFT_OUT, amd64_tree
+from twin.debian_tree import recipe as base_recipe
 from twin.errors import TwinError
 from twin.packages import apt_for
 from twin.tools import need_root, run

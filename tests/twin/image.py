@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from twin import base, foreign
+from twin import debian_tree, foreign
 from twin.architecture import AMD64, Architecture
 from twin.cache import built, recipe_hash
 from twin.devicetree import write_device_tree
@@ -57,7 +57,7 @@ class Image:
 def built_image(architecture: Architecture) -> Image:
     """The image from the cache; built first where it isn't there. Raises TwinError."""
     here = Path(__file__).parent
-    trees = [base.recipe(), here / "base.py", here / "foreign.py"]
+    trees = [debian_tree.recipe(), here / "debian_tree.py", here / "foreign.py"]
     recipe = recipe_hash([architecture.name, str(DISK_BYTES), *trees, *(here / name for name in SOURCES)])
     return Image(architecture, built(f"image-{architecture.name}", recipe, lambda folder: _build(architecture, folder)))
 
@@ -65,7 +65,7 @@ def built_image(architecture: Architecture) -> Image:
 def _build(architecture: Architecture, folder: Path) -> None:
     need_root()
     need("cpio", "depmod", "mke2fs", "ssh-keygen", "useradd")
-    tree = base.amd64_tree() if architecture == AMD64 else foreign.arm64_tree()
+    tree = debian_tree.amd64_tree() if architecture == AMD64 else foreign.arm64_tree()
     root = folder / "root"
     run(["cp", "--archive", tree, root], what="Copying the twin's tree")
     with apt_for(architecture, tree) as apt:

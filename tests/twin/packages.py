@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from twin.architecture import Architecture
-from twin.base import SUITE
+from twin.debian_tree import SUITE
 from twin.errors import TwinError
 from twin.tools import need, run
 
