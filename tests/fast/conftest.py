@@ -10,8 +10,8 @@ from typing import NoReturn
 
 import pytest
 
-from twin.debian_tree import amd64_tree
 from twin.container import Container
+from twin.debian_tree import amd64_tree
 from twin.errors import TwinError
 from twin.loop_disk import LoopDisk
 

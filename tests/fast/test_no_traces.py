@@ -15,6 +15,7 @@ import pytest
 
 from fast_traces import Traces, machine_state
 from twin.container import Container
+from twin.errors import TwinError
 from twin.loop_disk import LoopDisk
 from waiting import wait_for
 
@@ -27,6 +28,7 @@ import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from twin.container import Container
+from twin.errors import TwinError
 from twin.loop_disk import LoopDisk
 folder = Path(sys.argv[2])
 with LoopDisk(folder / "disk.img", 64 * 2**20) as disk, Container(folder / "container", [disk]) as container:
@@ -59,6 +61,17 @@ def test_nothing_is_left_after_a_stop(container_tree: Path, tmp_path: Path, temp
         assert set(traces.found()) == {"loop"}
     assert traces.found() == {}
     assert machine_state() == before
+
+
+def test_nothing_is_left_of_one_that_can_not_start(
+    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "nothing").mkdir()
+    monkeypatch.setattr("twin.container.amd64_tree", lambda: tmp_path / "nothing")
+    monkeypatch.setattr("twin.container.secrets.token_hex", lambda _: "notatree")
+    with pytest.raises(TwinError, match=r"^The container rerig-notatree does not start: Adding the twin's user failed"):
+        Container(tmp_path / "container")
+    assert Traces("rerig-notatree", tmp_path, temporary).found() == {}
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
