@@ -12,6 +12,7 @@ from twin.l4t.values import Personality
 from twin.shell import Shell
 
 SPARE = "/run/twin-l4t/root"  # what can't be had at its real path lies below it, and all else is linked there
+LIMIT_S = 600.0  # it takes ten seconds, and much longer beside other emulated machines
 ALL = " ".join([*reversed(units.STARTED), units.DESKTOP])
 STOP = f"systemctl stop {ALL} 2>/dev/null || true; [ ! -e /run/twin-l4t/zram ] || /etc/systemd/nvzramconfig.sh stop"
 
@@ -35,7 +36,8 @@ systemctl daemon-reload
 udevadm control --reload 2>/dev/null || true
 systemctl restart {units.BOARD}
 systemctl start {" ".join(started)} {units.DESKTOP if personality.desktop else ""}
-"""
+""",
+        limit_s=LIMIT_S,
     )
 
 
@@ -49,7 +51,8 @@ systemctl stop {units.BOARD}
 rm -rf {content.LIBRARY} {content.STATE} {content.PROGRAM}
 systemctl daemon-reload
 udevadm control --reload 2>/dev/null || true
-"""
+""",
+        limit_s=LIMIT_S,
     )
 
 

@@ -17,8 +17,9 @@ STARTED = (
     "nv-l4t-bootloader-config.service",
 )
 DESKTOP = "gdm.service"
+LINKS = "twin-l4t-links@.service"
 RULE = "/etc/udev/rules.d/99-twin-l4t.rules"
-RULES = 'ACTION=="add", SUBSYSTEM=="nvme", TAG+="systemd", ENV{SYSTEMD_WANTS}+="twin-l4t-links.service"\n'
+RULES = 'ACTION=="add", SUBSYSTEM=="nvme", TAG+="systemd", ENV{SYSTEMD_WANTS}+="twin-l4t-links@%k.service"\n'
 
 
 def _unit(
@@ -55,9 +56,8 @@ UNITS = {
         "/opt/nvidia/l4t-bootloader-config/nv-l4t-bootloader-config.sh -v",
         service=ONESHOT,
     ),
-    "twin-l4t-links.service": _unit(
-        "PCIe links of the twin's disks", "/usr/local/sbin/twin-l4t links", service=ONESHOT
-    ),
+    # One for each disk: a unit that runs already isn't started again for the next one.
+    LINKS: _unit("PCIe link of %i", "/usr/local/sbin/twin-l4t links", service=ONESHOT),
 }
 GDM = "\n".join(
     [
@@ -84,7 +84,7 @@ def entries(personality: Personality) -> Iterator[tuple[str, str, str]]:
         file = f"{VENDOR}/{name}"
         yield file, file, text
         target = text.rpartition("WantedBy=")[2].strip()
-        if name not in left_out and name != "twin-l4t-links.service":
+        if name not in left_out and name != LINKS:
             yield f"{VENDOR}/{target}.wants/{name}", file, ""
     yield f"{SYSTEM}/{DESKTOP}", f"{SYSTEM}/{DESKTOP}", GDM
     if personality.desktop:

@@ -56,7 +56,7 @@ def look(shell: Shell, board: Personality) -> dict[str, str]:
     """What each command prints, by the names of :func:`commands`."""
     spare = layer.report(shell)["/proc/device-tree"] == "spare"
     asked = commands(board, f"{layer.SPARE if spare else ''}/proc/device-tree")
-    printed = shell.script("".join(f"{line}\necho; echo '{END}{name}'\n" for name, line in asked.items()))
+    printed = shell.script("".join(f"{line}\necho; echo '{END}{name}'\n" for name, line in asked.items()), limit_s=600)
     seen = {}
     for name in asked:
         text, _, printed = printed.partition(f"\n{END}{name}\n")
