@@ -22,9 +22,10 @@ from rerig.upkeep.twin import missing_for_twin
 AGENT_TESTS = "tests/unit/rerig_agent"
 LANES = min(4, (os.cpu_count() or 1) + 1)  # half of the tests wait for other processes
 # What takes long begins first, or one lane would be busy with it at the end while the others have nothing to do.
-LONGEST = ("remote", "e2e", "roles", "unit/rerig", "unit/rerig_agent")
+LONGEST = ("remote", "e2e", "roles", "unit/rerig", "unit/rerig_agent", "fast")
 LIMIT_S = 3600
 NOTHING_COLLECTED = 5  # pytest's exit status
+NOTHING = "nothing to run"
 TWIN = "twin and not quiet"
 SUMMARY = "short test summary info"
 
@@ -163,7 +164,7 @@ def _run(run: Run) -> tuple[str, Counts, str]:
         status, output = 1, f"not finished after {LIMIT_S} s"
     label = f"{run.label} ({time.monotonic() - start:.0f} s)"
     if status == NOTHING_COLLECTED:
-        return label, Counts(), "nothing to run"
+        return label, Counts(), NOTHING
     counts = _count(_report_path(run.label))
     if status and not counts.failed:  # pytest itself broke off
         counts = counts.plus(Counts(failed=1))
@@ -190,5 +191,6 @@ def _count(report: Path) -> Counts:
 
 
 def _show(label: str, counts: Counts, text: str) -> Counts:
-    print(f"--- {label}: {counts.line()}", *filter(None, [text.rstrip()]), sep="\n", flush=True)
+    if text != NOTHING:
+        print(f"--- {label}: {counts.line()}", *filter(None, [text.rstrip()]), sep="\n", flush=True)
     return counts

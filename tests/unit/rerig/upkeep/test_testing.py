@@ -57,8 +57,10 @@ def test_an_old_report_is_not_counted(tmp_path: Path) -> None:
     assert run(tmp_path, "exit 1")[0] == testing.Counts(failed=1)
 
 
-def test_nothing_to_run_is_no_failure(tmp_path: Path) -> None:
-    assert run(tmp_path, "exit 5") == (testing.Counts(), "nothing to run")
+def test_nothing_to_run_is_no_failure_and_not_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path, "exit 5") == (testing.Counts(), testing.NOTHING)
+    testing._show("booted (1 s)", testing.Counts(), testing.NOTHING)
+    assert capsys.readouterr().out == ""
 
 
 def test_a_run_that_does_not_end_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
