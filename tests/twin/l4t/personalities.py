@@ -160,7 +160,6 @@ NANO_4GB_SUPER = replace(
     ids="3767-0004-300 3768-0000-400",
     tnspec=f"3767-300-0004-R.1-1-1-{BOARD_NAMES['super']}-",
     compatible_spec=compatible_spec("0004", "super"),
-    tpc_pg_mask=252,
     ours=(*ALWAYS_OURS, "TNSPEC, model, tegrastats of the 8GB board"),
 )
 
@@ -212,7 +211,6 @@ AGX = replace(
     conf="nvpmodel_p3701_0000.conf",
     mode=0,
     ids="3701-0005-500 3737-0000-300",
-    tpc_pg_mask=0,
     ours=(*ALWAYS_OURS, "everything but tegrastats, modes and names"),
     tegrastats=recorded_lines("tegrastats_agx_r39"),
     tegrastats_as_root=recorded_lines("tegrastats_agx_r39"),

@@ -145,7 +145,6 @@ class Personality:
     emc_cap: str = "/sys/kernel/nvpmodel_clk_cap/emc"
     emc_rate_hz: int = 2_133_000_000
     emc_held_hz: int | None = None
-    tpc_pg_mask: int = 240
     gpu_in_use: bool = True
     cpu_governor: str = "schedutil"
     idle_states: tuple[str, ...] = ("WFI", "c7")

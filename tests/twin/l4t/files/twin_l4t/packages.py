@@ -16,8 +16,7 @@ SCRIPTS = {"nvidia-l4t-bootloader": "postinst"}  # packages with a script, which
 
 
 def add(packages: dict[str, str]) -> None:
-    """Each package in its version, in place of all that an earlier personality had."""
-    remove()
+    """Each package in its version."""
     architecture = own_architecture()
     entries = "".join(entry(name, version, architecture) for name, version in sorted(packages.items()))
     text = (place.read(DATABASE) or "").rstrip("\n")

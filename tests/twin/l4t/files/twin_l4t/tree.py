@@ -78,7 +78,7 @@ def gpu(board: dict[str, Any], clocks: dict[str, Any]) -> Tree:
         f"{device}/devfreq_dev": Link(f"devfreq/{name}"),
         f"{device}/load": text(0, READABLE),
         f"{device}/fbp_pg_mask": text(2),
-        f"{device}/tpc_pg_mask": text(board["tpc_pg_mask"]),
+        f"{device}/tpc_pg_mask": text(0),
         f"{device}/power/control": text("auto"),
         f"/sys/class/devfreq/{name}": Link(f"../../{device[len('/sys/') :]}/devfreq/{name}"),
     }
