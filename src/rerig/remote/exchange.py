@@ -51,7 +51,8 @@ class Exchange:
             helpers[1].join(LAST_BYTES_LIMIT_S)  # what was still said when it ended
         finally:
             self._over.set()
-            channel.close()
+            with contextlib.suppress(OSError, EOFError):  # closing is told to sshd too
+                channel.close()
             for helper in helpers:
                 if helper.ident is not None:
                     helper.join()
@@ -66,7 +67,7 @@ class Exchange:
         except ChannelException as error:
             raise UserError(f"The machine starts no further command over this connection: {error.text}.") from None
         except (SSHException, OSError, EOFError, AttributeError) as error:
-            if self._is_alive() and not isinstance(error, TimeoutError) and "Timeout" not in str(error):
+            if isinstance(error, SSHException) and "Timeout" not in str(error) and self._stays_alive():
                 raise UserError("The machine lets this user run no commands over ssh.") from None
             raise ConnectionLost("The connection is gone.") from None
         return channel
@@ -80,6 +81,8 @@ class Exchange:
                 data = channel.recv(CHUNK_BYTES)
             except TimeoutError:
                 data = None
+            except (OSError, EOFError):  # what was read is confirmed to sshd, over a connection that is gone
+                raise ConnectionLost("The connection broke.") from None
             now = time.monotonic()
             if data:
                 self._heard = now
@@ -98,8 +101,7 @@ class Exchange:
             self._check_transport()
 
     def _check_transport(self) -> None:
-        self._transport.join(TICK_S)  # a transport that dies closes its channels a moment earlier
-        if not self._is_alive():
+        if not self._stays_alive():
             raise ConnectionLost("The connection broke.")
 
     def _status(self, channel: Any) -> int:
@@ -112,8 +114,10 @@ class Exchange:
         self._check_transport()
         return ENDED_BY_SIGNAL
 
-    def _is_alive(self) -> bool:
-        return bool(self._transport is not None and self._transport.is_active())
+    def _stays_alive(self) -> bool:
+        """A transport that dies closes its channels a moment earlier."""
+        self._transport.join(TICK_S)
+        return bool(self._transport.is_active())
 
     def _write(self, channel: Any) -> None:
         rest = memoryview(self._stdin)
@@ -130,7 +134,7 @@ class Exchange:
                 data = channel.recv_stderr(CHUNK_BYTES)
             except TimeoutError:
                 continue
-            except OSError:
+            except (OSError, EOFError):
                 return
             if not data:
                 return

@@ -209,6 +209,24 @@ def test_a_connection_that_dies_is_no_end_even_after_the_status(clock: Clock, st
     assert lost(channel, transport) == "The connection broke."
 
 
+@pytest.mark.parametrize("error", [EOFError(), OSError("x")])
+def test_a_connection_that_breaks_while_it_is_told_what_was_read_is_lost(clock: Clock, error: Exception) -> None:
+    """Reading and closing send words to sshd; paramiko's transport may still call itself alive then."""
+
+    def fail(*_: Any) -> bytes:
+        raise error
+
+    class Breaking(Channel):
+        def close(self) -> None:
+            super().close()
+            fail()
+
+        recv_stderr = fail
+
+    channel = Breaking(clock, [b"half", fail])
+    assert lost(channel) == "The connection broke."
+
+
 def test_an_end_without_a_status_is_one_by_a_signal(clock: Clock) -> None:
     channel = Channel(clock, [None])
     channel.status = -1
@@ -241,6 +259,20 @@ def test_a_connection_that_is_gone_before_the_command_is_lost(clock: Clock) -> N
             run(Channel(clock, []), transport=transport)
     with pytest.raises(ConnectionLost):
         Exchange(Connection(None), b"x", b"").run(lambda data: None)
+
+
+def test_a_connection_that_dies_under_the_command_is_lost_while_it_still_calls_itself_alive(clock: Clock) -> None:
+    from paramiko.ssh_exception import SSHException
+
+    with pytest.raises(ConnectionLost, match=r"^The connection is gone\.$"):
+        run(Channel(clock, []), transport=Transport(EOFError()))
+
+    class Dying(Transport):
+        def join(self, _seconds: float) -> None:
+            self.alive = False
+
+    with pytest.raises(ConnectionLost, match=r"^The connection is gone\.$"):
+        run(Channel(clock, []), transport=Dying(SSHException("Channel closed.")))
 
 
 def test_a_machine_that_answers_no_more_is_lost_and_one_that_refuses_says_so(clock: Clock) -> None:
