@@ -75,8 +75,8 @@ def run_everything(full: bool) -> int:
     alone = [_pytest("tests that need quiet", sys.executable, ("tests",), quiet)]
     if _mentions_quiet(ROOT / AGENT_TESTS):
         alone += [_pytest(f"quiet, on {python.version}", python.program, (AGENT_TESTS,), "quiet") for python in others]
-    # The twin has a lane of its own: its machines are slow and mostly waited for, and one at a time is enough.
-    with ThreadPoolExecutor(LANES) as pool, ThreadPoolExecutor(1) as lane_of_the_twin:
+    # The twin has one of the lanes for itself: its machines keep a core busy, and one at a time is enough.
+    with ThreadPoolExecutor(max(1, LANES - twin)) as pool, ThreadPoolExecutor(1) as lane_of_the_twin:
         waiting = [pool.submit(_run, run) for run in beside] + [pool.submit(_lint)]
         if twin:
             waiting.append(lane_of_the_twin.submit(_run, _pytest("twin", sys.executable, ("tests",), TWIN)))
