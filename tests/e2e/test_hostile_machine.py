@@ -21,6 +21,8 @@ from rerig.errors import UserError
 from rerig.rerun import rebuild
 from waiting import wait_for
 
+pytestmark = pytest.mark.slow
+
 MIB = 2**20
 SUITE = """\
 format: rerig-suite
@@ -57,7 +59,6 @@ def stub(cli: Cli, name: str, body: str) -> None:
 
 
 @pytest.mark.root
-@pytest.mark.slow
 def test_a_server_that_stops_answering_costs_its_own_cases_only(short: Cli, model: Path) -> None:
     point = short.directory / "nas"
     point.mkdir()
@@ -240,7 +241,6 @@ def problem(run_dir: Path) -> str | None:
     return None
 
 
-@pytest.mark.slow
 def test_no_damage_to_a_run_directory_is_more_than_one_sentence(short: Cli, run_dir: Path) -> None:
     for name in [*FILES, "cases/dd.t1/r1/stderr", "cases/fio.t1/r1/fio.json"]:
         file = run_dir / name

@@ -234,6 +234,7 @@ def test_settings_of_the_machine_do_not_bend_what_is_installed(tmp_path: Path) -
 
 
 @pytest.mark.skipif(not shutil.which("dpkg-deb"), reason="makes a Debian package")
+@pytest.mark.slow
 def test_debians_python_without_venv_and_pip_gets_pip_from_its_package(tmp_path: Path) -> None:
     clone = Clone(tmp_path)
     clone.without_other_pythons()
@@ -245,6 +246,7 @@ def test_debians_python_without_venv_and_pip_gets_pip_from_its_package(tmp_path:
 
 
 @pytest.mark.skipif(not shutil.which("dpkg-deb"), reason="makes a Debian package")
+@pytest.mark.slow
 def test_a_machine_without_package_lists_fetches_its_own(tmp_path: Path) -> None:
     clone = Clone(tmp_path)
     clone.without_other_pythons()
@@ -271,6 +273,7 @@ def test_without_venv_and_pip_it_says_what_to_type(tmp_path: Path, apt: str | No
     _assert_fails(clone, "this Python has no venv and no pip; on Debian or Ubuntu: sudo apt-get install python3-venv")
 
 
+@pytest.mark.slow
 def test_a_download_that_is_not_the_locked_one_is_refused(clone: Clone) -> None:
     clone.lock(f"tiny==1.0 --hash=sha256:{'0' * 64}\n")
     _assert_fails(clone, "a download is not the package that the lock names")
@@ -288,7 +291,8 @@ def test_a_lock_without_hashes_is_refused(clone: Clone) -> None:
     _assert_fails(clone, "")
 
 
-@pytest.mark.parametrize("uv", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["uv", "pip"])
+@pytest.mark.slow
+@pytest.mark.parametrize("uv", [True, False], ids=["uv", "pip"])
 def test_without_a_network_it_says_so(tmp_path: Path, uv: bool) -> None:
     clone = Clone(tmp_path)
     if uv:

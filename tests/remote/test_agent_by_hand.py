@@ -24,6 +24,8 @@ from rerig.rundir import read_run
 from rerig.zipapp import Agent, build_agent
 from small_run import kept_bytes
 
+pytestmark = pytest.mark.slow
+
 BOX = Host("user@box", "box", user="user")
 Event = dict[str, Any]
 
@@ -128,7 +130,7 @@ def test_the_entry_in_the_ledger_says_where_the_run_is_and_is_ours_alone(
 @pytest.mark.parametrize(
     ("number", "moment"),
     [(2, "before"), (2, "after"), (3, "within"), (4, "within")]
-    + [pytest.param(number, moment, marks=pytest.mark.slow) for number in (1, 3, 4) for moment in ("before", "after")],
+    + [(number, moment) for number in (1, 3, 4) for moment in ("before", "after")],
 )
 def test_a_connection_that_breaks_anywhere_changes_nothing(
     machine: HandMachine, built: Agent, plan: dict[str, Any], out: Path, number: int, moment: str
@@ -217,7 +219,7 @@ def killed(machine: HandMachine, agent: RemoteAgent, plan: dict[str, Any], run_d
     return outcome
 
 
-@pytest.mark.parametrize("after", [3, *(pytest.param(number, marks=pytest.mark.slow) for number in (0, 1, 2, 4))])
+@pytest.mark.parametrize("after", range(5))
 def test_a_killed_agent_is_said_and_the_run_resumes_at_the_first_unfinished_case(
     agent: RemoteAgent, machine: HandMachine, built: Agent, plan: dict[str, Any], out: Path, after: int
 ) -> None:

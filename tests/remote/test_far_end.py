@@ -21,7 +21,7 @@ from rerig.zipapp import Agent
 from ssh_bed import BedHost, SshBed
 from waiting import wait_for
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.slow]
 
 AGENT = """\
 import os, sys, time

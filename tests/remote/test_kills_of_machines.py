@@ -13,8 +13,7 @@ from same_document import assert_same, sessions
 from ssh_bed import SshBed
 from waiting import wait_for
 
-pytestmark = pytest.mark.root
-slow = pytest.mark.slow
+pytestmark = [pytest.mark.root, pytest.mark.slow]
 
 
 @pytest.mark.parametrize(
@@ -25,7 +24,6 @@ slow = pytest.mark.slow
         pytest.param(BETWEEN[2], [], id=str(BETWEEN[2])),  # the second session gave no figure
     ],
 )
-@slow
 def test_a_machine_that_reboots_is_waited_for_and_its_run_resumed(
     scene: KillScene, undisturbed: Document, point: Point, doubts: list[str]
 ) -> None:
@@ -40,7 +38,6 @@ def test_a_machine_that_reboots_is_waited_for_and_its_run_resumed(
     scene.assert_clean_removes_it()
 
 
-@slow
 def test_a_machine_that_rebooted_after_the_end_changes_nothing(scene: KillScene, undisturbed: Document) -> None:
     kill(scene.rerun_until(AT_THE_END))
     scene.host.reboot()
@@ -48,7 +45,6 @@ def test_a_machine_that_rebooted_after_the_end_changes_nothing(scene: KillScene,
     assert_undisturbed(scene, undisturbed)
 
 
-@slow
 def test_a_run_that_is_killed_in_every_case_comes_to_its_end(scene: KillScene, undisturbed: Document) -> None:
     command = scene.rerun_until(WITHIN[0])
     for following in (Point("", "dd", 3, 1), Point("", "fio", 1, 2), None):
@@ -65,7 +61,6 @@ def test_a_run_that_is_killed_in_every_case_comes_to_its_end(scene: KillScene, u
     scene.assert_clean_removes_it()
 
 
-@slow
 def test_agent_controller_and_sshd_may_be_killed_in_one_run(scene: KillScene, undisturbed: Document) -> None:
     command = scene.rerun_until(WITHIN[0])
     scene.kill_agent()
@@ -84,7 +79,6 @@ def test_agent_controller_and_sshd_may_be_killed_in_one_run(scene: KillScene, un
     assert_resumed(scene, undisturbed, [CASES[0]])
 
 
-@slow
 def test_a_run_whose_agent_was_killed_unseen_is_told_of_by_whoever_attaches(
     scene: KillScene, undisturbed: Document
 ) -> None:
@@ -97,7 +91,6 @@ def test_a_run_whose_agent_was_killed_unseen_is_told_of_by_whoever_attaches(
     assert_resumed(scene, undisturbed, [WITHIN[1].within])
 
 
-@slow
 def test_a_run_can_be_brought_home_to_another_folder_that_knows_nothing_of_it(
     scene: KillScene, undisturbed: Document
 ) -> None:
@@ -113,7 +106,6 @@ def test_a_run_can_be_brought_home_to_another_folder_that_knows_nothing_of_it(
     assert list(earlier.iterdir()) == []
 
 
-@slow
 def test_a_killed_run_that_is_removed_leaves_no_scratch_file(scene: KillScene) -> None:
     command = scene.rerun_until(WITHIN[1])
     assert len(scene.scratch_files()) == 2
@@ -125,7 +117,6 @@ def test_a_killed_run_that_is_removed_leaves_no_scratch_file(scene: KillScene) -
     assert scene.scratch_files() == []
 
 
-@slow
 def test_what_a_killed_run_left_is_removed_by_the_next(scene: KillScene) -> None:
     command = scene.rerun_until(WITHIN[1])
     scene.kill_agent()
@@ -136,7 +127,6 @@ def test_what_a_killed_run_left_is_removed_by_the_next(scene: KillScene) -> None
     assert scene.scratch_files() == []
 
 
-@slow
 def test_a_connection_that_freezes_for_a_while_is_kept(scene: KillScene, undisturbed: Document) -> None:
     command = scene.rerun_until(WITHIN[1])
     wait_for(scene.followers)
@@ -149,7 +139,6 @@ def test_a_connection_that_freezes_for_a_while_is_kept(scene: KillScene, undistu
     assert_undisturbed(scene, undisturbed)
 
 
-@slow
 def test_a_connection_that_stays_frozen_is_given_up_for_another(scene: KillScene, undisturbed: Document) -> None:
     command = scene.rerun_until(WITHIN[1])
     wait_for(scene.followers)
@@ -163,9 +152,7 @@ def test_a_connection_that_stays_frozen_is_given_up_for_another(scene: KillScene
     assert_undisturbed(scene, undisturbed)
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=slow), pytest.param(signal.SIGHUP, marks=slow)]
-)
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM), pytest.param(signal.SIGHUP)])
 def test_a_controller_that_is_asked_to_stop_leaves_the_run_and_says_how_to_get_it(
     scene: KillScene, undisturbed: Document, number: signal.Signals
 ) -> None:
@@ -185,7 +172,6 @@ def test_a_controller_that_is_asked_to_stop_leaves_the_run_and_says_how_to_get_i
     assert_undisturbed(scene, undisturbed)
 
 
-@slow
 def test_a_run_that_was_stopped_from_elsewhere_is_resumed(scene: KillScene, undisturbed: Document) -> None:
     command = scene.rerun_until(WITHIN[1])
     wait_for(scene.followers)
@@ -198,7 +184,6 @@ def test_a_run_that_was_stopped_from_elsewhere_is_resumed(scene: KillScene, undi
     assert_resumed(scene, undisturbed, [WITHIN[1].within], stops=["signal"])
 
 
-@slow
 def test_two_controllers_may_follow_one_run(scene: KillScene, undisturbed: Document) -> None:
     first = scene.rerun_until(WITHIN[1])
     second = scene.cli.start("rerun", "--quiet", "--attach", scene.run_id)
@@ -209,7 +194,6 @@ def test_two_controllers_may_follow_one_run(scene: KillScene, undisturbed: Docum
     assert_undisturbed(scene, undisturbed)
 
 
-@slow
 def test_two_that_resume_at_once_begin_one_session(scene: KillScene, undisturbed: Document) -> None:
     command = scene.rerun_until(WITHIN[1])
     scene.kill_agent()
@@ -243,7 +227,6 @@ cases:
 """
 
 
-@slow
 @pytest.mark.parametrize("then", ["resume", "clean"])
 def test_a_read_ahead_that_a_killed_agent_had_set_is_put_back(bed: SshBed, tmp_path: Path, then: str) -> None:
     words = ["--scratch", "/srv/disk"]

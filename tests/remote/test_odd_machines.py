@@ -15,7 +15,7 @@ from same_document import sessions, timeless
 from ssh_bed import BedHost, SshBed, User
 from ssh_bed.tools import LOCALE
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.slow]
 
 USER = "kwakuquokka"
 UID = 2001

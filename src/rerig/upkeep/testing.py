@@ -24,6 +24,8 @@ LANES = min(4, (os.cpu_count() or 1) + 1)  # half of the tests wait for other pr
 # What takes long begins first, or one lane would be busy with it at the end while the others have nothing to do.
 LONGEST = ("remote", "e2e", "roles", "unit/rerig", "unit/rerig_agent", "fast")
 LIMIT_S = 3600
+# Hypothesis profiles of tests/conftest.py.
+WHOLE, BRIEF = "rerig", "brief"
 NOTHING_COLLECTED = 5  # pytest's exit status
 NOTHING = "nothing to run"
 TWIN = "twin and not quiet"
@@ -45,11 +47,12 @@ class Counts(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One pytest process: a label, the Python that runs it, pytest's arguments."""
+    """One pytest process: label, the Python that runs it, pytest's arguments, how many examples property tests draw."""
 
     label: str
     program: str
     arguments: tuple[str, ...]
+    examples: str = BRIEF
 
 
 def run_pytest(words: list[str]) -> int:
@@ -62,18 +65,22 @@ def run_pytest(words: list[str]) -> int:
 def run_everything(full: bool) -> int:
     """Lint, the tests on this Python, the agent's tests on others; 0 if nothing failed.
 
-    ``full``: the slow tests too, and every Python of this machine instead of the oldest; one that could not be tried
-    counts as a failure then, instead of being named.
+    ``full``: the slow tests and the twin's too, all examples of property tests, and every Python of this machine instead
+    of the oldest; one that could not be tried counts as a failure then, instead of being named.
     """
     total, others = _prepare(full)
     twin, without_twin = _prepare_twin() if full else (False, Counts())
     total = total.plus(without_twin)
     marker = f"not quiet and not twin{'' if full else ' and not slow'}"
-    beside = [_pytest(label, sys.executable, paths, marker) for label, paths in _parts(ROOT / "tests")]
+    parts = [_pytest(label, sys.executable, paths, marker) for label, paths in _parts(ROOT / "tests")]
+    beside = [part._replace(examples=WHOLE) for part in parts] if full else parts
+    # On the further Pythons the language differs, not the texts.
     beside += [_pytest(f"agent on {python.version}", python.program, (AGENT_TESTS,), marker) for python in others]
     quiet = "quiet" if twin else "quiet and not twin"
-    alone = [_pytest("tests that need quiet", sys.executable, ("tests",), quiet)]
-    if _mentions_quiet(ROOT / AGENT_TESTS):
+    alone = []
+    if files := _quiet_files(ROOT / "tests"):
+        alone.append(_pytest("tests that need quiet", sys.executable, tuple(files), quiet))
+    if _quiet_files(ROOT / AGENT_TESTS):
         alone += [_pytest(f"quiet, on {python.version}", python.program, (AGENT_TESTS,), "quiet") for python in others]
     # The twin has one of the lanes for itself: its machines keep a core busy, and one at a time is enough.
     with ThreadPoolExecutor(max(1, LANES - twin)) as pool, ThreadPoolExecutor(1) as lane_of_the_twin:
@@ -127,8 +134,9 @@ def _parts(tests: Path) -> list[tuple[str, tuple[str, ...]]]:
     return [*((name, (str(tests / name),)) for name in ordered), ("the house's rules", tuple(files))]
 
 
-def _mentions_quiet(folder: Path) -> bool:
-    return any("mark.quiet" in path.read_text("utf-8") for path in folder.rglob("test_*.py"))
+def _quiet_files(folder: Path) -> list[str]:
+    """Those that mark tests as quiet, so that the many others need not be imported once more."""
+    return sorted(str(path) for path in folder.rglob("test_*.py") if "mark.quiet" in path.read_text("utf-8"))
 
 
 def _pytest(label: str, program: str, paths: tuple[str, ...], marker: str) -> Run:
@@ -149,8 +157,7 @@ def _run(run: Run) -> tuple[str, Counts, str]:
         done = subprocess.run(
             [run.program, *run.arguments],
             cwd=ROOT,
-            # Property tests draw fewer examples on the further Pythons: the language differs there, not the texts.
-            env={**child_environment(), "RERIG_EXAMPLES": "rerig" if run.program == sys.executable else "brief"},
+            env={**child_environment(), "RERIG_EXAMPLES": run.examples},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -208,3 +208,25 @@ def test_the_twins_tests_run_once_and_those_that_need_quiet_run_alone(
     assert sorted(markers[:-1]) == ["not quiet and not twin", "twin and not quiet"]
     assert markers[-1] == "quiet"
     assert "--- twin (" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("full", "here"), [(True, "rerig"), (False, "brief")])
+def test_only_a_full_run_draws_all_examples_and_only_on_this_python(
+    full: bool, here: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    other = next(version for version in pythons.VERSIONS if version != HERE)
+    monkeypatch.setattr(testing, "find_pythons", lambda: {other: Python(other, other)})
+    (tmp_path / "other").mkdir()
+    further = program(tmp_path / "other", f'echo "further $RERIG_EXAMPLES" >> {log}; {report(1)}')
+    monkeypatch.setattr(testing, "test_environment", lambda python: further)
+    monkeypatch.setattr(testing, "_quiet_files", lambda folder: [])
+    assert everything(monkeypatch, tmp_path, f'echo "here $RERIG_EXAMPLES" >> {log}; {report(1)}', full) == 0
+    assert {f"here {here}", "further brief"} <= set(log.read_text("utf-8").splitlines())
+
+
+def test_no_file_with_quiet_tests_is_forgotten(tmp_path: Path) -> None:
+    for name, text in (("a/test_one.py", "pytestmark = [pytest.mark.quiet]"), ("a/test_two.py", "no such word")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    assert testing._quiet_files(tmp_path) == [str(tmp_path / "a" / "test_one.py")]
