@@ -65,8 +65,8 @@ def run_pytest(words: list[str]) -> int:
 def run_everything(full: bool) -> int:
     """Lint, the tests on this Python, the agent's tests on others; 0 if nothing failed.
 
-    ``full``: the slow tests and the twin's too, all examples of property tests, and every Python of this machine instead
-    of the oldest; one that could not be tried counts as a failure then, instead of being named.
+    ``full``: the slow tests and the twin's too, all examples of property tests, and every Python of this machine, not
+    the oldest alone; one that could not be tried counts as a failure then, instead of being named.
     """
     total, others = _prepare(full)
     twin, without_twin = _prepare_twin() if full else (False, Counts())
@@ -82,11 +82,10 @@ def run_everything(full: bool) -> int:
         alone.append(_pytest("tests that need quiet", sys.executable, tuple(files), quiet))
     if _quiet_files(ROOT / AGENT_TESTS):
         alone += [_pytest(f"quiet, on {python.version}", python.program, (AGENT_TESTS,), "quiet") for python in others]
-    # The twin has one of the lanes for itself: its machines keep a core busy, and one at a time is enough.
-    with ThreadPoolExecutor(max(1, LANES - twin)) as pool, ThreadPoolExecutor(1) as lane_of_the_twin:
+    if twin:  # first, since it takes longest; one process, so that one machine at a time keeps a core busy
+        beside.insert(0, _pytest("twin", sys.executable, ("tests",), TWIN))
+    with ThreadPoolExecutor(LANES) as pool:
         waiting = [pool.submit(_run, run) for run in beside] + [pool.submit(_lint)]
-        if twin:
-            waiting.append(lane_of_the_twin.submit(_run, _pytest("twin", sys.executable, ("tests",), TWIN)))
         for done in as_completed(waiting):
             total = total.plus(_show(*done.result()))
     for run in alone:
