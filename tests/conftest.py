@@ -18,9 +18,10 @@ root=${{0%/*}}/..
 LD_LIBRARY_PATH={libraries} exec "$root/usr/bin/fio" "$@"
 """
 
-# What a shell starts in the background ignores Ctrl-C, and so would the programs under test that are sent one.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# What a shell starts in the background ignores Ctrl-C, what nohup starts a hangup, and so would the programs under test.
+for number, action in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, action)
 
 # A busy machine is slow; that is no failure.
 settings.register_profile("rerig", deadline=None)
