@@ -18,7 +18,7 @@ root=${{0%/*}}/..
 LD_LIBRARY_PATH={libraries} exec "$root/usr/bin/fio" "$@"
 """
 
-# What a shell starts in the background ignores Ctrl-C, what nohup starts a hangup, and so would the programs under test.
+# What a shell starts in the background ignores Ctrl-C, and what nohup starts a hangup; so would programs under test.
 for number, action in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, action)

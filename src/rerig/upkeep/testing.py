@@ -71,19 +71,7 @@ def run_everything(full: bool) -> int:
     total, others = _prepare(full)
     twin, without_twin = _prepare_twin() if full else (False, Counts())
     total = total.plus(without_twin)
-    marker = f"not quiet and not twin{'' if full else ' and not slow'}"
-    parts = [_pytest(label, sys.executable, paths, marker) for label, paths in _parts(ROOT / "tests")]
-    beside = [part._replace(examples=WHOLE) for part in parts] if full else parts
-    # On the further Pythons the language differs, not the texts.
-    beside += [_pytest(f"agent on {python.version}", python.program, (AGENT_TESTS,), marker) for python in others]
-    quiet = "quiet" if twin else "quiet and not twin"
-    alone = []
-    if files := _quiet_files(ROOT / "tests"):
-        alone.append(_pytest("tests that need quiet", sys.executable, tuple(files), quiet))
-    if _quiet_files(ROOT / AGENT_TESTS):
-        alone += [_pytest(f"quiet, on {python.version}", python.program, (AGENT_TESTS,), "quiet") for python in others]
-    if twin:  # first, since it takes longest; one process, so that one machine at a time keeps a core busy
-        beside.insert(0, _pytest("twin", sys.executable, ("tests",), TWIN))
+    beside, alone = _plan(full, twin, others)
     with ThreadPoolExecutor(LANES) as pool:
         waiting = [pool.submit(_run, run) for run in beside] + [pool.submit(_lint)]
         for done in as_completed(waiting):
@@ -94,6 +82,26 @@ def run_everything(full: bool) -> int:
         print("left out: slow tests, the twin's, and the agent's on further Pythons (./inv test --all runs them)")
     print(total.line())
     return 1 if total.failed or not total.passed else 0
+
+
+def _plan(full: bool, twin: bool, others: list[Python]) -> tuple[list[Run], list[Run]]:
+    """What the lanes take, in this order, and what runs alone afterwards."""
+    marker = f"not quiet and not twin{'' if full else ' and not slow'}"
+    here = [_pytest(label, sys.executable, paths, marker) for label, paths in _parts(ROOT / "tests")]
+    # On the further Pythons property tests draw few examples: the language differs there, not the texts.
+    further = [_pytest(f"agent on {python.version}", python.program, (AGENT_TESTS,), marker) for python in others]
+    if full:
+        here = [run._replace(examples=WHOLE) for run in here]
+    beside = [*here[: len(LONGEST)], *further, *here[len(LONGEST) :]]
+    if twin:  # first, since it takes longest; one process, so that one machine at a time keeps a core busy
+        beside.insert(0, _pytest("twin", sys.executable, ("tests",), TWIN))
+    alone = []
+    if files := _quiet_files(ROOT / "tests"):
+        quiet = "quiet" if twin else "quiet and not twin"
+        alone.append(_pytest("tests that need quiet", sys.executable, tuple(files), quiet))
+    if _quiet_files(ROOT / AGENT_TESTS):
+        alone += [_pytest(f"quiet, on {python.version}", python.program, (AGENT_TESTS,), "quiet") for python in others]
+    return beside, alone
 
 
 def _prepare(full: bool) -> tuple[Counts, list[Python]]:

@@ -301,7 +301,10 @@ def a_directory(tmp_path: Path, lines: list[str]) -> Path:
     return tmp_path
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=settings().max_examples * 3 // 2,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 @given(events=EVENTS, cut=st.lists(st.integers(0, 300), max_size=4), data=st.data())
 def test_no_journal_breaks_the_builder(
     tmp_path_factory: pytest.TempPathFactory, events: list[dict[str, Any]], cut: list[int], data: st.DataObject

@@ -115,7 +115,9 @@ def test_equal_figures_without_any_spread_show_no_difference_and_unequal_ones_do
     assert only_row(a, b).verdict == "differs"
 
 
-SLOW_IS_FINE = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], max_examples=50)
+SLOW_IS_FINE = settings(
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], max_examples=settings().max_examples // 2
+)
 
 
 @SLOW_IS_FINE

@@ -28,7 +28,10 @@ def result():
     return copy.deepcopy(EXAMPLE)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], max_examples=60)
+@settings(
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    max_examples=settings().max_examples * 6 // 10,
+)
 @given(results())
 def test_what_a_builder_makes_is_valid_and_survives_json(tmp_path_factory, document):
     assert validate(document) == []
@@ -37,7 +40,10 @@ def test_what_a_builder_makes_is_valid_and_survives_json(tmp_path_factory, docum
     assert load_document(path, "rerig-result") == document
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], max_examples=40)
+@settings(
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    max_examples=settings().max_examples * 4 // 10,
+)
 @given(results(), st.data())
 def test_a_builder_that_forgets_or_invents_a_key_is_caught(document, data):
     """Every key of every object is required, and no other is taken; labels are the one free mapping."""
