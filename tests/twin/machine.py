@@ -64,16 +64,21 @@ class Machine:
     def wait_ready(self, limit_s: float = BOOT_LIMIT_S) -> None:
         """Return when a command runs there; its clock is set then (a restored one stands still since it was saved)."""
         deadline = time.monotonic() + limit_s
-        while True:
-            try:
-                self.shell.wait_ready(min(5.0, limit_s))
-                break
-            except TwinError as error:
-                if not self.runs:
-                    raise TwinError(f"The twin {self.name} has ended: {self._last_words()}") from error
-                if time.monotonic() > deadline:
-                    raise TwinError(f"The twin {self.name} does not answer after {limit_s:.0f} s.") from error
-        self.shell.run(["date", "--set", f"@{time.time():.3f}"])
+        while error := self._silence(min(5.0, limit_s)):
+            if not self.runs:
+                raise TwinError(f"The twin {self.name} has ended: {self._last_words()}") from error
+            if time.monotonic() > deadline:
+                raise TwinError(f"The twin {self.name} does not answer after {limit_s:.0f} s.") from error
+            self.shell.disconnect()
+
+    def _silence(self, limit_s: float) -> TwinError | None:
+        """What says that it isn't ready. One that goes down answers until its sshd has ended, and then no more."""
+        try:
+            self.shell.wait_ready(limit_s)
+            self.shell.run(["date", "--set", f"@{time.time():.3f}"], limit_s=60)
+        except TwinError as error:
+            return error
+        return None
 
     def reboot(self) -> None:
         """As the guest's own command does; disks and their contents stay."""

@@ -20,8 +20,12 @@ class Qmp:
         self._socket = _connect(path, limit_s)
         self._lines = b""
         self._events: list[dict[str, Any]] = []
-        self._receive(time.monotonic() + limit_s)  # the greeting
-        self.execute("qmp_capabilities")
+        try:
+            self._receive(time.monotonic() + limit_s)  # the greeting
+            self.execute("qmp_capabilities")
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> Qmp:
         return self
@@ -39,7 +43,10 @@ class Qmp:
 
     def execute_raw(self, command: str, arguments: dict[str, Any]) -> Any:
         """As :meth:`execute`, with the arguments as they are."""
-        self._socket.sendall(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
+        try:
+            self._socket.sendall(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
+        except OSError as error:
+            raise TwinError(f"The connection to qemu broke: {error.strerror}.") from error
         deadline = time.monotonic() + LIMIT_S
         while True:
             answer = self._receive(deadline)
