@@ -105,6 +105,9 @@ def meet(hosts: list[Host], local: LocalAgent, outs: Mapping[str, Path]) -> Met:
     ``outs``: where each one's runs are kept here, by its name.
     """
     doors = {host.name: Door(host) for host in hosts if not host.local}
+    if doors:
+        # Here and whole, before there are threads: those that import parts of it at once meet half-made modules.
+        import fabric  # noqa: F401 - for its being loaded
     connections = run_side_by_side(doors, Door.connect)
     failures = {name: answer for name, answer in connections.items() if isinstance(answer, UserError)}
     _become_root([door for name, door in doors.items() if door.host.sudo and name not in failures], failures)

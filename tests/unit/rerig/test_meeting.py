@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from rerig.runner import LocalAgent
 
 LOCAL = LocalAgent(Path("agent.pyz"), "1.0", "0" * 64)
 SECRET = "open " + "sesame"
+SRC = str(Path(meeting.__file__).parents[1])
 
 
 class FakeConnection:
@@ -174,3 +177,26 @@ def test_flags_that_want_a_machine_are_refused_without_one(inventory: str, sudo:
     with pytest.raises(UserError) as caught:
         hosts_of([], inventory, sudo)
     assert caught.value.exit_status == 2
+
+
+ONLY_WHOLE = """
+import sys
+from pathlib import Path
+from rerig import meeting
+from rerig.hosts import Host
+from rerig.runner import LocalAgent
+
+def look(doors, work):
+    print("fabric" in sys.modules, "paramiko" in sys.modules)
+    raise SystemExit
+
+meeting.run_side_by_side = look
+print("fabric" in sys.modules)
+meeting.meet([Host("user@box", "box")], LocalAgent(Path("agent.pyz"), "1.0", "0" * 64), {"user@box": Path("out")})
+"""
+
+
+def test_the_ssh_library_is_whole_before_threads_use_it() -> None:
+    """Threads that import its parts at once met half-made modules; and who needs no ssh doesn't wait for it."""
+    done = subprocess.run([sys.executable, "-c", ONLY_WHOLE], capture_output=True, text=True, env={"PYTHONPATH": SRC})
+    assert (done.stdout, done.stderr) == ("False\nTrue True\n", "")

@@ -14,7 +14,8 @@ FOLDER = f"{place.RUN}/links"
 def show() -> list[str]:
     """Cover the four files of every disk that is there; the disks in the order of their PCI addresses.
 
-    A disk that comes later needs another call; one that goes takes its mounts along.
+    A disk that comes later needs another call; of one that goes, the kernel drops the mounts when a path is next
+    looked up.
     """
     shown = []
     links = board.load()["nvme_links"]
