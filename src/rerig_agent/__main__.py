@@ -58,6 +58,12 @@ def _probe(arguments: argparse.Namespace) -> int:
     return probe(arguments.path, arguments.scratch)
 
 
+def _state(arguments: argparse.Namespace) -> int:
+    from .state import print_state
+
+    return print_state(arguments.root, arguments.tools)
+
+
 def _commands(arguments: argparse.Namespace) -> int:
     from .begin import plan_from
     from .command_list import list_commands
@@ -136,6 +142,7 @@ def _undo(arguments: argparse.Namespace) -> int:
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "probe": _probe,
+    "state": _state,
     "commands": _commands,
     "run": _run,
     "start": _start,

@@ -39,6 +39,11 @@ def _add_planning(commands: Commands) -> None:
     probe = commands.add_parser("probe", help="print, as JSON, the tools here and what is known about files")
     probe.add_argument("--path", action="append", default=[], metavar="FILE", help="a file to look at (repeatable)")
     probe.add_argument("--scratch", metavar="DIR", help="a directory that is to hold a scratch file")
+    state = commands.add_parser("state", help="print, as JSON, what state this machine is in; changes nothing")
+    state.add_argument(
+        "--root", type=_directory, default=Path("/"), metavar="DIR", help="whose files to read (default: /)"
+    )
+    state.add_argument("--tools", action="store_true", help="also ask the board's own tools, which only read")
     listing = commands.add_parser("commands", help="print every command that a plan would run; run none")
     listing.add_argument("--plan", required=True, metavar="FILE", help=PLAN_HELP)
     listing.add_argument("--json", action="store_true", help="as a JSON list of texts (a file name may hold newlines)")

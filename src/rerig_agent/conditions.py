@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from .facts.hypervisor import collect_hypervisor
+from .facts.jetson import RunTool, collect_jetson
+from .facts.known_state import collect_known_state
 from .facts.sysfs import absolute, names_in, read_number, read_text, read_word
 from .identity import read_boot_id
 from .judge.conditions_summary import summarize
@@ -24,14 +26,16 @@ _NVPMODEL_STATUS = "/var/lib/nvpmodel/status"
 _STATUS_LENGTH = 4096  # it is one line
 
 
-def collect(root: Path = Path("/")) -> dict[str, Any]:
+def collect(root: Path = Path("/"), run_tool: RunTool | None = None) -> dict[str, Any]:
     """Raw evidence as JSON data; never raises, what the machine lacks is None or empty.
 
     Texts as they are: os_release, cpuinfo, meminfo, loadavg, swaps, pressure {"cpu", "io", "memory"}. Values:
     kernel_release, machine, governors {cpu: word}, cpu_frequencies_khz {cpu: now}, hypervisor (signs of
     :func:`rerig_agent.facts.hypervisor.collect_hypervisor`), device_tree_model, thermal_zones [{"type",
     "temperature_millicelsius"}], nvpmodel_status (text: the power mode of a Jetson, "pmode:0002"), boot_id, uptime_s,
-    page_bytes, python.
+    page_bytes, python, jetson (see :mod:`rerig_agent.facts.jetson`; None where there is none), known_state (see
+    :mod:`rerig_agent.facts.known_state`). ``run_tool`` runs a board's own tool and gives its status and output; without
+    it none is run.
     """
     system = os.uname()
     cpus = absolute(root, "/sys/devices/system/cpu")
@@ -63,6 +67,8 @@ def collect(root: Path = Path("/")) -> dict[str, Any]:
         "uptime_s": _seconds(uptime),
         "page_bytes": mmap.PAGESIZE,
         "python": "{}.{}.{}".format(*sys.version_info[:3]),
+        "jetson": collect_jetson(root, run_tool),
+        "known_state": collect_known_state(root),
     }
 
 
