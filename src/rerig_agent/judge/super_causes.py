@@ -65,9 +65,7 @@ def _firmware_super(states: dict[str, str], mode: dict[str, Any], clocks: dict[s
         return (
             "partly",
             "device_tree_behind",
-            (
-                f"The bootloader is Super but the kernel's device tree{also} is not, and boots pick the modes by that tree."
-            ),
+            (f"The bootloader is Super but the kernel's device tree{also} is not, and boots go by that tree."),
         )
     if conf == "not_super":
         return "partly", "conf_behind", "Bootloader and device tree are Super but nvpmodel's file has no MAXN_SUPER."
@@ -92,16 +90,21 @@ def _firmware_super(states: dict[str, str], mode: dict[str, Any], clocks: dict[s
 
 
 def _held_memory(clocks: dict[str, Any]) -> str | None:
-    """Where the memory's clock is held, though the firmware could do more (seen on 36.4.3)."""
-    cap, wanted = clocks["emc_cap_hz"], clocks["emc_expected_hz"]
-    return megahertz(cap) if cap and wanted and cap < wanted else None
+    """Where the memory's clock is held, though the firmware could do more (seen on 36.4.3).
+
+    Its rate says so only while jetson_clocks is in force: else it follows the load.
+    """
+    wanted = clocks["emc_expected_hz"]
+    seen = [clocks["emc_cap_hz"], *([clocks["emc_rate_hz"]] if clocks["pinned"] else [])]
+    low = [rate for rate in seen if rate and wanted and rate < wanted]
+    return megahertz(min(low)) if low else None
 
 
 def _not_in_force(mode: dict[str, Any], held: str | None) -> tuple[str, str]:
     others = [one for one in mode["differences"] if not one["what"].startswith("EMC ")]
     if held and not others:
         return "emc_held", f"All three layers are Super and the mode is MAXN_SUPER, but the memory is held at {held}."
-    one = others[0]
+    one = next((one for one in others if one["what"] == "GPU MAX_FREQ"), others[0])
     gpu = one["what"] == "GPU MAX_FREQ"
     said = f"the GPU is held at {megahertz(one['real'])}" if gpu else f"{one['what']} is {one['real']}"
     return "caps_not_applied", f"The mode says MAXN_SUPER but its values are not in force: {said}."

@@ -76,10 +76,13 @@ def _nothing() -> dict[str, Any]:
 
 def _clocks(jetson: dict[str, Any], expected: Expected | None) -> dict[str, Any]:
     table = gpu_table(jetson)
+    lowest, highest = frequency(jetson, "gpu", "min_freq"), frequency(jetson, "gpu", "max_freq")
     caps = (frequency(jetson, "clocks", name) for name in ("emc_cap", "emc_cap_r35"))
     return {
         "gpu_last_hz": table[-1] if table else None,
-        "gpu_max_hz": frequency(jetson, "gpu", "max_freq"),
+        "gpu_max_hz": highest,
+        # What jetson_clocks does: no clock moves, so that one that is low is held there.
+        "pinned": None if lowest is None or highest is None else lowest == highest,
         "gpc_max_hz": frequency(jetson, "clocks", "gpc_max_rate"),
         "cpu_max_khz": highest_cpu_khz(jetson),
         "emc_max_hz": frequency(jetson, "clocks", "emc_max_rate"),

@@ -1,0 +1,179 @@
+"""The verdict on whether a board is in Super mode: pure, so any evidence can be thought up."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rerig_agent.judge.super_mode import judge_super
+
+CONF = """
+< PARAM TYPE=CLOCK NAME=GPU >
+MAX_FREQ /sys/devices/17000000.ga10b/devfreq/17000000.ga10b/max_freq
+MAX_FREQ_KNEXT /sys/devices/platform/17000000.gpu/devfreq_dev/max_freq
+<PARAM TYPE=CLOCK NAME=EMC >
+MAX_FREQ_KNEXT /sys/kernel/nvpmodel_clk_cap/emc
+< POWER_MODEL ID=0 NAME=15W >
+GPU MAX_FREQ 612000000
+EMC MAX_FREQ 2133000000
+< POWER_MODEL ID=2 NAME=MAXN_SUPER >
+GPU MAX_FREQ -1
+EMC MAX_FREQ -1
+< PM_CONFIG DEFAULT=0 >
+"""
+TABLE = "306000000 612000000 918000000 1020000000\n"
+GPU_PATH = "/sys/devices/platform/17000000.gpu/devfreq_dev/max_freq"
+EMC_PATH = "/sys/kernel/nvpmodel_clk_cap/emc"
+
+
+def text(value: object) -> dict[str, str]:
+    return {"text": f"{value}\n"}
+
+
+def board(**changes: Any) -> dict[str, Any]:
+    """Evidence of an Orin Nano 8GB that is Super in every layer."""
+    values: dict[str, Any] = {
+        "compatible": "nvidia,p3768-0000+p3767-0005-super\0nvidia,p3767-0005\0nvidia,tegra234\0",
+        "ids": "3767-0005-300 3768-0000-400",
+        "conf": CONF,
+        "mode": 2,
+        "table": TABLE,
+        "gpu_max": 1020000000,
+        "cpu": 1728000,
+        "emc": 3199000000,
+        "emc_cap": 3199000000,
+        **changes,
+    }
+    missing = {"error": "missing"}
+    jetson = {
+        "device_tree": {
+            "compatible": {"text": values["compatible"]},
+            "ids": missing if values["ids"] is None else {"text": values["ids"]},
+        },
+        "files": {
+            "nv_tegra_release": text("# R36 (release), REVISION: 4.7, GCID: 42132812, BOARD: generic"),
+            "nvpmodel_status": missing if values["mode"] is None else text(f"pmode:{values['mode']:04}"),
+        },
+        "conf": {"link": "/etc/nvpmodel/nvpmodel_p3767_0003_super.conf", "text": values["conf"]},
+        "caps": {GPU_PATH: text(values["gpu_max"]), EMC_PATH: text(values["emc_cap"])},
+        "gpu": {
+            "name": "17000000.gpu",
+            "available_frequencies": {"text": values["table"]},
+            "max_freq": text(values["gpu_max"]),
+        },
+        "cpus": {"cpu0": {"highest_khz": text(values["cpu"])}},
+        "clocks": {
+            "emc_max_rate": {"error": "denied"} if values["emc"] is None else text(values["emc"]),
+            "emc_cap": text(values["emc_cap"]),
+        },
+        "variables": {"BootChainFwStatus": missing},
+        "esrt": {},
+        "packages": {},
+        "nvbootctrl": {"error": "not_run"},
+    }
+    return {"jetson": jetson}
+
+
+PLAIN = {
+    "table": "306000000 624750000\n",
+    "gpu_max": 624750000,
+    "cpu": 1510400,
+    "emc": 2133000000,
+    "emc_cap": 2133000000,
+}
+PLAIN_TREE = {"compatible": "nvidia,p3768-0000+p3767-0005\0nvidia,p3767-0005\0nvidia,tegra234\0"}
+PLAIN_CONF = {"conf": CONF.replace("MAXN_SUPER", "7W")}
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "code", "states"),
+    [
+        ({}, "super", "all_super", "super super super"),
+        (PLAIN, "not_super", "firmware_behind", "super super not_super"),
+        ({**PLAIN, "mode": 0, "gpu_max": 612000000}, "not_super", "firmware_behind", "super super not_super"),
+        ({**PLAIN, **PLAIN_CONF}, "not_super", "firmware_behind", "super not_super not_super"),
+        ({**PLAIN, **PLAIN_CONF, **PLAIN_TREE}, "not_super", "nothing_super", "not_super not_super not_super"),
+        (PLAIN_CONF, "partly", "conf_behind", "super not_super super"),
+        (PLAIN_TREE, "partly", "device_tree_behind", "not_super super super"),
+        ({**PLAIN_TREE, **PLAIN_CONF}, "partly", "device_tree_behind", "not_super not_super super"),
+        ({"mode": 0, "gpu_max": 612000000, "emc_cap": 2133000000}, "partly", "mode_not_maxn", "super super super"),
+        ({"mode": 7}, "unknown", "mode_unreadable", "super super super"),
+        ({"mode": None}, "unknown", "mode_unreadable", "super super super"),
+        ({"emc_cap": 2133000000}, "partly", "emc_held", "super super super"),
+        ({"gpu_max": 918000000}, "partly", "caps_not_applied", "super super super"),
+        ({"emc": 2133000000, "emc_cap": 2133000000}, "partly", "clocks_behind", "super super not_super"),
+        ({"cpu": 1510400}, "partly", "clocks_behind", "super super not_super"),
+        ({"emc": None}, "super", "all_super", "super super super"),
+        ({"table": ""}, "unknown", "table_unreadable", "super super unknown"),
+        ({"conf": "< torn"}, "unknown", "layer_unreadable", "super unknown super"),
+        ({"ids": None}, "super", "all_super", "super super super"),
+        ({"ids": "3767-0001-300", **PLAIN, "table": "306000000 918000000", "gpu_max": 918000000, "emc": 3199000000,
+          "emc_cap": 3199000000, "cpu": 1984000}, "not_super", "half_success", "super super not_super"),
+        ({"ids": "3767-0009-300"}, "unknown", "unknown_board", "super super unknown"),
+        ({"ids": "3701-0005-500"}, "no_super_mode", "agx", "unknown unknown unknown"),
+    ],
+)  # fmt: skip
+def test_the_three_layers_and_the_mode_decide(changes: dict[str, Any], verdict: str, code: str, states: str) -> None:
+    found = judge_super(board(**changes))
+    assert (found["verdict"], found["code"]) == (verdict, code), found["cause"]
+    assert [layer["state"] for layer in found["layers"].values()] == states.split()
+    assert found["cause"].endswith(".")
+    assert "\n" not in found["cause"]
+
+
+def test_the_posts_symptom_has_its_sentence() -> None:
+    found = judge_super(board(**PLAIN))
+    assert found["cause"] == (
+        "The mode says MAXN_SUPER but the GPU's table ends at 624.75 MHz: the bootloader in the flash is not Super."
+    )
+    assert found["layers"]["firmware"]["evidence"][0] == "The GPU's table ends at 624.75 MHz."
+    assert found["layers"]["firmware"]["expected"][0] == "The GPU's table ends at 1020 MHz."
+
+
+def test_what_root_would_add_is_said() -> None:
+    assert judge_super(board(emc=None))["needs_root"] == ["the firmware's own limits of GPU and memory"]
+    assert judge_super(board())["needs_root"] == []
+
+
+@pytest.mark.parametrize("evidence", [{}, {"jetson": None}, None, {"jetson": []}])
+def test_what_is_no_jetson_is_called_none(evidence: Any) -> None:
+    found = judge_super(evidence)
+    assert (found["verdict"], found["cause"].startswith("This is not a Jetson")) == ("not_a_jetson", True)
+    assert set(found) == set(judge_super(board()))
+
+
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.text(), st.just(CONF), st.just(TABLE)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(["text", "error", "hex", "link", "compatible", "A", "B"]), inner, max_size=3),
+    ),
+    max_leaves=6,
+)
+
+
+def paths(value: Any, prefix: list[str]) -> list[list[str]]:
+    found = [prefix] if prefix else []
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            found += paths(inner, [*prefix, key])
+    return found
+
+
+PATHS = paths(board()["jetson"], [])
+
+
+@given(st.lists(st.tuples(st.sampled_from(PATHS), JSON), min_size=1, max_size=4))
+def test_no_evidence_makes_the_judge_raise(changes: Any) -> None:
+    evidence = board()
+    for path, value in changes:
+        inner: Any = evidence["jetson"]
+        for key in path[:-1]:
+            inner = inner.get(key) if isinstance(inner, dict) else None
+        if isinstance(inner, dict):
+            inner[path[-1]] = value
+    json.dumps(judge_super(evidence))
