@@ -67,10 +67,12 @@ def error_of(evidence: Any, *keys: str) -> str | None:
 
 
 def _module(jetson: dict[str, Any]) -> tuple[str | None, str | None]:
+    found = (_COMPATIBLE.match(entry) for entry in compatible_strings(jetson)[:2])
+    match = next((match for match in found if match is not None), None)
+    named = (match.group(1), match.group(2)) if match else (None, None)
     try:
         module, sku, _fab = parse_ids(text_of(jetson, "device_tree", "ids") or "")["module"]
     except ParseError:
-        found = (_COMPATIBLE.match(entry) for entry in compatible_strings(jetson)[:2])
-        match = next((match for match in found if match is not None), None)
-        return (match.group(1), match.group(2)) if match else (None, None)
-    return module, sku
+        return named
+    # A tree made for another SKU of the module is common, one for another module a contradiction.
+    return (module, sku) if named[0] in (None, module) else (None, None)

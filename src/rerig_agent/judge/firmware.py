@@ -11,7 +11,7 @@ from ..parse.esrt import version_text
 from ..parse.nv_boot_control import parse_boot_control, parse_spec
 from ..parse.nvbootctrl import parse_slots
 from .board import text_of
-from .power_mode import frequency
+from .clock_readings import frequency
 
 ESRT = ("fw_version", "lowest_supported_fw_version", "last_attempt_version", "last_attempt_status")
 
@@ -20,10 +20,10 @@ def judge_firmware(jetson: dict[str, Any]) -> dict[str, Any]:
     """See the verdict's part "firmware" in :mod:`rerig_agent.judge.super_mode`. What can't be read is None."""
     control = _control(jetson)
     specs = {
-        "tnspec": control.get("TNSPEC"),
-        "compatible_spec": control.get("COMPATIBLE_SPEC"),
-        "variable_spec": _variable(jetson, "TegraPlatformSpec", "text"),
-        "variable_compatible_spec": _variable(jetson, "TegraPlatformCompatSpec", "text"),
+        "tnspec": _spec(control.get("TNSPEC")),
+        "compatible_spec": _spec(control.get("COMPATIBLE_SPEC")),
+        "variable_spec": _spec(_variable(jetson, "TegraPlatformSpec", "text")),
+        "variable_compatible_spec": _spec(_variable(jetson, "TegraPlatformCompatSpec", "text")),
     }
     in_file, in_variables = (
         _both_super(specs["tnspec"], specs["compatible_spec"]),
@@ -69,11 +69,17 @@ def _variable(jetson: dict[str, Any], name: str, part: str) -> Any:
         return None
 
 
-def _both_super(*specs: Any) -> bool | None:
+def _spec(text: Any) -> str | None:
+    """What is a board spec, and nothing else."""
     try:
-        found = [parse_spec(spec)["super"] for spec in specs if isinstance(spec, str)]
+        parse_spec(text if isinstance(text, str) else "")
     except ParseError:
         return None
+    return str(text)
+
+
+def _both_super(*specs: str | None) -> bool | None:
+    found = [parse_spec(spec)["super"] for spec in specs if spec is not None]
     return all(found) if found else None
 
 
@@ -105,11 +111,15 @@ def _other_slot(jetson: dict[str, Any], slot: str | None, version: str | None) -
     other = record.get({"A": "B", "B": "A"}.get(slot or "", "")) if isinstance(record, dict) else None
     if not isinstance(other, dict) or other.get("version") != version or version is None:
         return "unknown"
-    return "super" if other.get("super") is True else "not_super"
+    flavour = other.get("super")
+    return {True: "super", False: "not_super"}[flavour] if isinstance(flavour, bool) else "unknown"
 
 
 def _left_over(jetson: dict[str, Any]) -> bool | None:
-    found = _reading(jetson, "BootChainFwStatus")
-    if "hex" in found:
+    if "hex" in _reading(jetson, "BootChainFwStatus"):
         return True
-    return False if found.get("error") == "missing" else None
+    variables = jetson.get("variables")
+    others = list(variables) if isinstance(variables, dict) else []
+    missing = _reading(jetson, "BootChainFwStatus").get("error") == "missing"
+    # Where no variable can be read at all, that one is missing says nothing.
+    return False if missing and any("hex" in _reading(jetson, name) for name in others) else None

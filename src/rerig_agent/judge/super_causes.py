@@ -6,6 +6,7 @@ from typing import Any
 
 from .board import FAMILY_NAMES
 from .expected_clocks import megahertz
+from .public_power import public_mode, public_setting
 
 UNREADABLE = {"denied": "root alone may read it", "missing": "it is not there", None: "its text is torn"}
 
@@ -38,6 +39,8 @@ def _firmware_behind(
     ends = f"the GPU's table ends at {megahertz(last)}"
     if last >= wanted:
         return "partly", "clocks_behind", _other_clock(clocks)
+    if last > clocks["gpu_plain_hz"]:
+        return "not_super", "table_between", _between(clocks)
     why = "the bootloader in the flash is not Super"
     if states["nvpmodel"] == "super" and mode["name"] == "MAXN_SUPER":
         code = "half_success" if board["sku"] in ("0000", "0001") else "firmware_behind"
@@ -45,7 +48,14 @@ def _firmware_behind(
     if "super" in (states["device_tree"], states["nvpmodel"]):
         behind = "The kernel's side is Super" if states["device_tree"] == "super" else "nvpmodel's file is Super"
         return "not_super", "firmware_behind", f"{behind} but {ends}: {why}."
+    if "unknown" in (states["device_tree"], states["nvpmodel"]):
+        return "not_super", "firmware_behind", f"The bootloader in the flash is not Super: {ends}."
     return "not_super", "nothing_super", f"Nothing here is Super, and {ends}."
+
+
+def _between(clocks: dict[str, Any]) -> str:
+    last, wanted, plain = (megahertz(clocks[key]) for key in ("gpu_last_hz", "gpu_expected_hz", "gpu_plain_hz"))
+    return f"The GPU's table ends at {last}, neither at Super's {wanted} nor at {plain}: no bootloader known to rerig."
 
 
 def _other_clock(clocks: dict[str, Any]) -> str:
@@ -77,10 +87,18 @@ def _firmware_super(states: dict[str, str], mode: dict[str, Any], clocks: dict[s
     if mode["name"] != "MAXN_SUPER":
         limit = clocks["gpu_max_hz"]
         caps = f", which holds the GPU at {megahertz(limit)}" if limit else ""
-        return "partly", "mode_not_maxn", f"All three layers are Super, but the mode is {mode['name']}{caps}."
+        name = public_mode(mode["name"])
+        return "partly", "mode_not_maxn", f"All three layers are Super, but the mode is {name}{caps}."
     held = _held_memory(clocks)
-    if mode["applied"] is False or held:
-        return "partly", *_not_in_force(mode, held)
+    low = clocks["gpu_max_hz"] is not None and clocks["gpu_max_hz"] < clocks["gpu_last_hz"]
+    if mode["applied"] is False or held or low:
+        return ("partly", *_not_in_force(mode, held, clocks if low else None))
+    if clocks["gpu_max_hz"] is None and mode["applied"] is None:
+        return (
+            "unknown",
+            "values_unreadable",
+            "All three layers are Super and the mode is MAXN_SUPER, but whether its values are in force can't be read.",
+        )
     ends = megahertz(clocks["gpu_last_hz"])
     return (
         "super",
@@ -95,16 +113,19 @@ def _held_memory(clocks: dict[str, Any]) -> str | None:
     Its rate says so only while jetson_clocks is in force: else it follows the load.
     """
     wanted = clocks["emc_expected_hz"]
-    seen = [clocks["emc_cap_hz"], *([clocks["emc_rate_hz"]] if clocks["pinned"] else [])]
+    seen = [clocks["emc_cap_hz"], *([clocks["emc_rate_hz"]] if clocks["pinned"] or clocks["emc_locked"] else [])]
     low = [rate for rate in seen if rate and wanted and rate < wanted]
     return megahertz(min(low)) if low else None
 
 
-def _not_in_force(mode: dict[str, Any], held: str | None) -> tuple[str, str]:
+def _not_in_force(mode: dict[str, Any], held: str | None, low: dict[str, Any] | None) -> tuple[str, str]:
+    """``low``: the clocks, where the GPU is held below its table's end."""
     others = [one for one in mode["differences"] if not one["what"].startswith("EMC ")]
+    if low:
+        others.append({"what": "GPU MAX_FREQ", "real": low["gpu_max_hz"]})
     if held and not others:
         return "emc_held", f"All three layers are Super and the mode is MAXN_SUPER, but the memory is held at {held}."
-    one = next((one for one in others if one["what"] == "GPU MAX_FREQ"), others[0])
-    gpu = one["what"] == "GPU MAX_FREQ"
-    said = f"the GPU is held at {megahertz(one['real'])}" if gpu else f"{one['what']} is {one['real']}"
+    gpu = next((one["real"] for one in others if one["what"] == "GPU MAX_FREQ"), None)
+    one = (others or mode["differences"])[0]
+    said = f"the GPU is held at {megahertz(gpu)}" if gpu else f"{public_setting(one['what'])} is {one['real']}"
     return "caps_not_applied", f"The mode says MAXN_SUPER but its values are not in force: {said}."

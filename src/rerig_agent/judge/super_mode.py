@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from .board import compatible_strings, error_of, identify
+from .clock_readings import frequency, gpu_table, highest_cpu_khz
 from .expected_clocks import EXPECTED, Expected, megahertz
 from .firmware import judge_firmware
-from .power_mode import frequency, gpu_table, highest_cpu_khz, judge_mode
+from .power_mode import judge_mode
+from .public_power import public_mode, public_setting
 from .super_causes import cause_of
 from .super_warnings import needs_root, warnings_of
 
-__all__ = ["MAXN_SUPER", "judge_super"]
+__all__ = ["EXPECTED", "MAXN_SUPER", "judge_super"]
 
 MAXN_SUPER = "MAXN_SUPER"
 NOT_A_JETSON = "This is not a Jetson: neither its device tree nor /etc/nv_tegra_release names a Tegra."
@@ -24,7 +26,7 @@ NOT_A_JETSON = "This is not a Jetson: neither its device tree nor /etc/nv_tegra_
 def judge_super(evidence: dict[str, Any]) -> dict[str, Any]:
     """The verdict on what :func:`rerig_agent.conditions.collect` gathered. Pure, never raises.
 
-    verdict: super, not_super, partly (the hardware is Super, and something is behind), unknown, no_super_mode,
+    verdict: super, not_super, partly (the hardware is Super, something is behind), unknown, no_super_mode,
     not_a_jetson. code and cause: why, as a word and as one sentence. board, layers {device_tree, nvpmodel, firmware:
     {"state": super, not_super or unknown, "evidence", "expected": [sentences]}}, mode (see
     :func:`rerig_agent.judge.power_mode.judge_mode`), clocks (Hz, kHz), firmware (see
@@ -88,7 +90,9 @@ def _clocks(jetson: dict[str, Any], expected: Expected | None) -> dict[str, Any]
         "emc_max_hz": frequency(jetson, "clocks", "emc_max_rate"),
         "emc_cap_hz": next((cap for cap in caps if cap is not None), None),
         "emc_rate_hz": frequency(jetson, "clocks", "emc_rate"),
+        "emc_locked": frequency(jetson, "clocks", "emc_locked") == 1,
         "gpu_expected_hz": expected.super.gpu_hz if expected else None,
+        "gpu_plain_hz": expected.plain.gpu_hz if expected else None,
         "cpu_expected_khz": expected.super.cpu_khz if expected else None,
         "emc_expected_hz": expected.super.emc_hz if expected else None,
     }
@@ -117,11 +121,13 @@ def _nvpmodel(mode: dict[str, Any], board: dict[str, Any]) -> dict[str, Any]:
     if not mode["modes"]:
         return _layer("unknown", ["nvpmodel's active file can't be read."], wanted)
     has = MAXN_SUPER in mode["modes"]
-    evidence = [f"The active file is {mode['conf'] or 'of another name'}, with the modes {', '.join(mode['modes'])}."]
-    evidence.append(f"The mode is {mode['name']}." if mode["name"] else "Which mode is set can't be read.")
+    names = ", ".join(dict.fromkeys(map(public_mode, mode["modes"])))
+    evidence = [f"The active file is {mode['conf'] or 'of another name'}, with the modes {names}."]
+    evidence.append(f"The mode is {public_mode(mode['name'])}." if mode["name"] else "Which mode is set can't be read.")
     if mode["applied"] is False:
         evidence += [
-            f"{one['what']} is {one['real']}, and the mode asks for {one['conf']}." for one in mode["differences"]
+            f"{public_setting(one['what'])} is {one['real']}, and the mode asks for {one['conf']}."
+            for one in mode["differences"]
         ]
     return _layer("super" if has else "not_super", evidence, wanted)
 

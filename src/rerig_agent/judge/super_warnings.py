@@ -6,6 +6,9 @@ from typing import Any
 
 from .board import error_of
 
+# Seen there by owners of boards, and gone on 36.4.7.
+HELD_ON = "36.4.3"
+
 
 def warnings_of(
     states: dict[str, str], board: dict[str, Any], firmware: dict[str, Any], clocks: dict[str, Any]
@@ -25,6 +28,12 @@ def warnings_of(
             warn("other_slot_not_super", f"The other slot's bootloader is not Super: {falls}.")
         elif firmware["other_slot"] == "unknown":
             warn("other_slot_unknown", f"Whether the other slot's bootloader is Super is not known; if not, {falls}.")
+    resting = not clocks["pinned"] and not clocks["emc_locked"]
+    if states["firmware"] == "super" and board["release"] == HELD_ON and resting:
+        warn(
+            "memory_unproven",
+            f"On {HELD_ON} some boards' memory stays at 2133 MHz, which shows while jetson_clocks is in force.",
+        )
     if firmware["slots_normal"] is False:
         warn("slot_not_normal", "nvbootctrl calls a bootloader slot not normal.")
     if firmware["specs_agree"] is False:

@@ -114,8 +114,10 @@ def test_a_board_gets_its_verdict_and_cause(name: str, make_bench: Callable[[Per
 
 def test_memory_that_is_held_shows_once_no_clock_moves(make_bench: Callable[[Personality], Bench]) -> None:
     bench = make_bench(PERSONALITIES["orin-nano-emc-held"])
+    assert codes(judged(bench)) == ["other_slot_unknown", "memory_unproven"]
     bench.done(JETSON_CLOCKS)
     verdict = judged(bench)
+    assert codes(verdict) == ["other_slot_unknown"]
     cause = f"{ALL} and the mode is MAXN_SUPER, but the memory is held at 2133 MHz."
     assert (verdict["verdict"], verdict["code"], verdict["cause"]) == ("partly", "emc_held", cause)
     super_board = make_bench(SUPER)
@@ -136,6 +138,7 @@ def test_a_fallback_boot_is_warned_of_unless_the_other_slot_was_seen(
         ({"version": "36.4.7", "gpu_last_hz": 1020000000, "super": True}, []),
         ({"version": "36.4.7", "gpu_last_hz": 624750000, "super": False}, ["other_slot_not_super"]),
         ({"version": "36.4.4", "gpu_last_hz": 1020000000, "super": True}, ["other_slot_unknown"]),
+        ({"version": "36.4.7", "gpu_last_hz": 624750000}, ["other_slot_unknown"]),
         ("torn", ["other_slot_unknown"]),
     ):
         record.write_text(json.dumps({"A": slot}), "utf-8")

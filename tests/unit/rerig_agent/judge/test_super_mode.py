@@ -46,6 +46,10 @@ def board(**changes: Any) -> dict[str, Any]:
         "cpu": 1728000,
         "emc": 3199000000,
         "emc_cap": 3199000000,
+        "emc_rate": 204000000,
+        "emc_locked": 0,
+        "gpu_min": 306000000,
+        "release": "REVISION: 4.7",
         **changes,
     }
     missing = {"error": "missing"}
@@ -55,20 +59,27 @@ def board(**changes: Any) -> dict[str, Any]:
             "ids": missing if values["ids"] is None else {"text": values["ids"]},
         },
         "files": {
-            "nv_tegra_release": text("# R36 (release), REVISION: 4.7, GCID: 42132812, BOARD: generic"),
+            "nv_tegra_release": text(f"# R36 (release), {values['release']}, GCID: 42132812, BOARD: generic"),
             "nvpmodel_status": missing if values["mode"] is None else text(f"pmode:{values['mode']:04}"),
         },
         "conf": {"link": "/etc/nvpmodel/nvpmodel_p3767_0003_super.conf", "text": values["conf"]},
-        "caps": {GPU_PATH: text(values["gpu_max"]), EMC_PATH: text(values["emc_cap"])},
+        "caps": {
+            path: text(values[name])
+            for path, name in ((GPU_PATH, "gpu_max"), (EMC_PATH, "emc_cap"))
+            if values[name] is not None
+        },
         "gpu": {
             "name": "17000000.gpu",
             "available_frequencies": {"text": values["table"]},
-            "max_freq": text(values["gpu_max"]),
+            "max_freq": missing if values["gpu_max"] is None else text(values["gpu_max"]),
+            "min_freq": text(values["gpu_min"]),
         },
         "cpus": {"cpu0": {"highest_khz": text(values["cpu"])}},
         "clocks": {
             "emc_max_rate": {"error": "denied"} if values["emc"] is None else text(values["emc"]),
-            "emc_cap": text(values["emc_cap"]),
+            "emc_cap": missing if values["emc_cap"] is None else text(values["emc_cap"]),
+            "emc_rate": text(values["emc_rate"]),
+            "emc_locked": text(values["emc_locked"]),
         },
         "variables": {"BootChainFwStatus": missing},
         "esrt": {},
@@ -86,6 +97,7 @@ PLAIN = {
     "emc_cap": 2133000000,
 }
 PLAIN_TREE = {"compatible": "nvidia,p3768-0000+p3767-0005\0nvidia,p3767-0005\0nvidia,tegra234\0"}
+AGX_TREE = {"compatible": "nvidia,p3737-0000+p3701-0005\0nvidia,tegra234\0"}
 PLAIN_CONF = {"conf": CONF.replace("MAXN_SUPER", "7W")}
 
 
@@ -114,7 +126,28 @@ PLAIN_CONF = {"conf": CONF.replace("MAXN_SUPER", "7W")}
         ({"ids": "3767-0001-300", **PLAIN, "table": "306000000 918000000", "gpu_max": 918000000, "emc": 3199000000,
           "emc_cap": 3199000000, "cpu": 1984000}, "not_super", "half_success", "super super not_super"),
         ({"ids": "3767-0009-300"}, "unknown", "unknown_board", "super super unknown"),
-        ({"ids": "3701-0005-500"}, "no_super_mode", "agx", "unknown unknown unknown"),
+        ({"ids": "3767-0004-300"}, "super", "all_super", "super super super"),
+        ({"ids": "3767-0000-300"}, "not_super", "table_between", "super super not_super"),
+        ({"ids": "3701-0005-500", **AGX_TREE}, "no_super_mode", "agx", "unknown unknown unknown"),
+        ({"ids": None, **AGX_TREE}, "no_super_mode", "agx", "unknown unknown unknown"),
+        ({"ids": "3834-0008-400", "compatible": "nvidia,p3971-0089+p3834-0008\0nvidia,tegra264\0"},
+         "no_super_mode", "thor", "unknown unknown unknown"),
+        ({"ids": "3701-0005-500"}, "unknown", "unknown_board", "unknown unknown unknown"),  # the tree names another
+        ({"ids": None, "compatible": "somebody,carrier\0nvidia,tegra234\0"}, "unknown", "unknown_board",
+         "unknown unknown unknown"),
+        ({"table": "306000000 765000000\n", "gpu_max": 765000000}, "not_super", "table_between",
+         "super super not_super"),
+        ({**PLAIN, "mode": None}, "not_super", "firmware_behind", "super super not_super"),
+        ({**PLAIN, **PLAIN_TREE, "conf": ""}, "not_super", "firmware_behind", "not_super unknown not_super"),
+        ({"gpu_max": None, "emc_cap": None}, "unknown", "values_unreadable", "super super super"),
+        ({"conf": CONF.replace("ID=0 NAME=15W", "ID=4 NAME=15W").replace("ID=2", "ID=0"), "mode": 0}, "super",
+         "all_super", "super super super"),  # the NX's ids: by the name, never by the number
+        ({"emc_cap": 0}, "super", "all_super", "super super super"),
+        ({"emc_cap": 9223372036854775807}, "super", "all_super", "super super super"),
+        ({"emc_rate": 2133000000}, "super", "all_super", "super super super"),  # at rest it follows the load
+        ({"emc_rate": 2133000000, "emc_locked": 1}, "partly", "emc_held", "super super super"),
+        ({"emc_rate": 2133000000, "gpu_min": 1020000000}, "partly", "emc_held", "super super super"),
+        ({"emc_rate": 3199000000, "emc_locked": 1}, "super", "all_super", "super super super"),
     ],
 )  # fmt: skip
 def test_the_three_layers_and_the_mode_decide(changes: dict[str, Any], verdict: str, code: str, states: str) -> None:
