@@ -35,7 +35,8 @@ def _judge(name: str, link: Any) -> dict[str, Any]:
     if now == most:
         return {**found, "state": "ok", "text": f"{said}, as much as the drive can do."}
     can = f"the drive can do PCIe {most[0]} x{most[1]}"
-    if None in slot:
+    slower = any(one is not None and other is not None and one < other for one, other in zip(slot, now))
+    if None in slot or slower:  # a slot that can do less than what is in force contradicts itself
         return {**found, "state": "unknown", "text": f"{said} and {can}; what the slot can do is not known."}
     reachable = tuple(min(one, other) for one, other in zip(most, slot) if one is not None and other is not None)
     if now == reachable:

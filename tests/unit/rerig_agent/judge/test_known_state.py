@@ -39,6 +39,7 @@ GEN3, GEN4, GEN1 = "8.0 GT/s PCIe", "16.0 GT/s PCIe", "2.5 GT/s PCIe"
         ((GEN1, "4"), (GEN3, "4"), (GEN3, "4"), "downgraded"),
         ((GEN3, "4"), (GEN3, "4"), None, "ok"),
         ((GEN3, "2"), (GEN3, "4"), None, "unknown"),
+        ((GEN3, "2"), (GEN3, "4"), (GEN1, "1"), "unknown"),
         (None, (GEN3, "4"), (GEN3, "4"), "unknown"),
         (("Unknown", "4"), (GEN3, "4"), (GEN3, "4"), "unknown"),
     ],
@@ -52,3 +53,8 @@ def test_a_link_is_judged_by_what_drive_and_slot_can_do(now: Pair, most: Pair, s
 )
 def test_evidence_without_links_gives_no_fault(evidence: Any) -> None:
     assert {link["state"] for link in judge_links(evidence)} <= {"unknown"}
+
+
+def test_a_narrower_slot_is_told_as_no_fault() -> None:
+    found = judged((GEN3, "2"), (GEN4, "4"), (GEN3, "2"))
+    assert found["text"] == "nvme0 is linked at PCIe 3 x2, all that its slot can do (the drive can do PCIe 4 x4)."
