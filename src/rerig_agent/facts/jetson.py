@@ -53,21 +53,27 @@ CLOCKS = {
 ESRT = ("fw_version", "lowest_supported_fw_version", "last_attempt_version", "last_attempt_status")
 CONF = "/etc/nvpmodel.conf"
 MOST_CAPS = 200
+_VALUE = re.compile(r"-?[0-9A-Za-z_]{0,32}\s*\Z")
+# The kernel's command line holds UUIDs and sometimes passwords: it is never kept.
+_ARGUMENTS = re.compile(r"^([ \t]*APPEND)\b.*$", re.IGNORECASE | re.MULTILINE)
 
 
 def collect_jetson(root: Path, run_tool: RunTool | None = None) -> dict[str, Any] | None:
     """Readings by what they are (see :mod:`.readings`); None where nothing says Tegra.
 
-    files (FILES), device_tree {model, compatible, ids}, conf {"link", "text" or "error"}, caps {path: reading} of every
-    file that the configuration sets, gpu {"name", available_frequencies, …} or None, cpus {cpu0: {…}}, clocks (CLOCKS),
-    variables {name: {"hex"} or {"error"}}, esrt, packages {name: version}, nvbootctrl: what ``run_tool`` gave for
-    ``nvbootctrl dump-slots-info``, {"error": "not_run"} without one.
+    files (FILES; extlinux.conf without the kernel's arguments), device_tree {model, compatible, ids}, conf {"link",
+    "text" or "error"}, caps {path: reading} of every file of sysfs that the configuration sets, gpu {"name",
+    available_frequencies, …} or None, cpus {cpu0: {…}}, clocks (CLOCKS), variables {name: {"hex"} or {"error"}}, esrt,
+    packages {name: version}, nvbootctrl: what ``run_tool`` gave for ``nvbootctrl dump-slots-info``, {"error":
+    "not_run"} without one.
     """
     tree = {
         name: _in_tree(root, file)
         for name, file in (("model", "model"), ("compatible", "compatible"), ("ids", "chosen/ids"))
     }
     files = {name: read_reading(root, path) for name, path in FILES.items()}
+    if "text" in files["extlinux"]:
+        files["extlinux"]["text"] = _ARGUMENTS.sub(r"\1", files["extlinux"]["text"])
     if "tegra" not in tree["compatible"].get("text", "") and "text" not in files["nv_tegra_release"]:
         return None
     conf = {"link": read_link(root, CONF).get("text"), **read_reading(root, CONF)}
@@ -128,11 +134,13 @@ def _caps(root: Path, text: str) -> dict[str, Any]:
         return {}
     paths = [path for param in params.values() for name, path in param["paths"].items() if "FREQ_TABLE" not in name]
     wanted = [path for path in dict.fromkeys(paths) if path.startswith("/sys/") and "/../" not in path][:MOST_CAPS]
-    return {
-        path: reading
-        for path, reading in ((path, read_reading(root, path)) for path in wanted)
-        if reading.get("error") != "missing"
-    }
+    found = {path: read_reading(root, path) for path in wanted}
+    return {path: _one_word(reading) for path, reading in found.items() if reading.get("error") != "missing"}
+
+
+def _one_word(reading: dict[str, str]) -> dict[str, str]:
+    """A file can have been named that holds anything: what isn't a value stays where it is."""
+    return reading if "text" not in reading or _VALUE.match(reading["text"]) else {"error": "unreadable"}
 
 
 def _slots(run_tool: RunTool | None) -> dict[str, str]:
