@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerig_agent.judge.super_mode import judge_super
+from rerig_agent.judge.known_state import judge_links
+from rerig_agent.judge.super_mode import EXPECTED, judge_super
 
 CONF = """
 < PARAM TYPE=CLOCK NAME=GPU >
@@ -210,3 +211,90 @@ def test_no_evidence_makes_the_judge_raise(changes: Any) -> None:
         if isinstance(inner, dict):
             inner[path[-1]] = value
     json.dumps(judge_super(evidence))
+
+
+@given(JSON)
+def test_no_json_at_all_makes_the_judges_raise(value: Any) -> None:
+    for evidence in (value, {"jetson": value, "known_state": value}, {"known_state": {"nvme_links": value}}):
+        json.dumps([judge_super(evidence), judge_links(evidence)])
+
+
+def sentences(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for inner in value.values() for text in sentences(inner)]
+    if isinstance(value, list):
+        return [text for inner in value for text in sentences(inner)]
+    return [value] if isinstance(value, str) else []
+
+
+def test_no_sentence_repeats_a_name_that_its_owner_made() -> None:
+    conf = CONF.replace("15W", "minsu_mode").replace("GPU", "MINSU").replace("=0", "=4")
+    evidence = board(conf=conf, mode=4)
+    jetson = evidence["jetson"]
+    jetson["conf"]["link"] = "/home/minsu/nvpmodel_minsu.conf"
+    jetson["files"]["nv_boot_control"] = {"text": "TNSPEC minsu@198.51.100.7\n"}
+    jetson["variables"]["TegraPlatformSpec"] = {"hex": "07000000" + b"minsu-laptop".hex()}
+    jetson["caps"] = {GPU_PATH: {"text": "5"}, EMC_PATH: {"text": "5"}}
+    jetson["device_tree"]["model"] = {"text": "minsu's board"}
+    found = judge_super(evidence)
+    assert found["mode"]["name"] == "minsu_mode"  # roles choose by it; sentences don't show it
+    spoken = [found["cause"], *sentences(found["layers"]), *sentences(found["warnings"]), *sentences(found["board"])]
+    spoken += [*sentences(found["firmware"]), *found["needs_root"], str(found["mode"]["conf"])]
+    assert [text for text in spoken if "minsu" in text.lower() or "198.51" in text] == []
+    assert found["cause"] == (
+        "All three layers are Super, but the mode is one of its owner's, which holds the GPU at 1020 MHz."
+    )
+
+
+@pytest.mark.parametrize("changes", [{}, PLAIN, PLAIN_CONF, PLAIN_TREE, {"mode": 0}, {"table": ""}])
+def test_every_text_is_one_plain_sentence(changes: dict[str, Any]) -> None:
+    found = judge_super(board(**changes))
+    said = [found["cause"], *(warning["text"] for warning in found["warnings"])]
+    for layer in found["layers"].values():
+        said += [*layer["evidence"], *layer["expected"]]
+    assert [text for text in said if not (text[0].isupper() or text.startswith("nvp")) or not text.endswith(".")] == []
+
+
+def test_the_ends_of_the_tables_are_those_that_were_published() -> None:
+    assert EXPECTED["0005"].super == (1020000000, 1728000, 3199000000)
+    assert EXPECTED["0003"].plain.gpu_hz == EXPECTED["0004"].plain.gpu_hz == 624750000
+    assert EXPECTED["0000"].super[:2] == EXPECTED["0001"].super[:2] == (1173000000, 1984000)
+    assert EXPECTED["0000"].plain.gpu_hz == 918000000
+
+
+SLOT = {"version": "36.4.7", "super": True}
+
+
+@pytest.mark.parametrize(
+    ("record", "slot", "flavour"),
+    [
+        ({"A": SLOT}, 1, "super"),
+        ({"B": SLOT}, 0, "super"),
+        ({"B": SLOT}, 1, "unknown"),  # that is the slot which runs
+        ({"A": {**SLOT, "super": False}}, 1, "not_super"),
+        ({"A": {**SLOT, "super": "yes"}}, 1, "unknown"),
+        ({"A": {**SLOT, "version": "36.4.4"}}, 1, "unknown"),
+        ({"A": []}, 1, "unknown"),
+        ([SLOT], 1, "unknown"),
+        (None, 1, "unknown"),
+        ({"A": SLOT}, 7, "unknown"),
+    ],
+)
+def test_the_other_slot_is_known_only_from_when_it_ran(record: Any, slot: int, flavour: str) -> None:
+    evidence = board()
+    evidence["jetson"]["files"]["slot_record"] = {"text": json.dumps(record)}
+    evidence["jetson"]["variables"]["BootChainFwCurrent"] = {"hex": f"07000000{slot:02x}000000"}
+    evidence["jetson"]["esrt"] = {"fw_version": text(2360327)}
+    found = judge_super(evidence)
+    assert (found["firmware"]["version"], found["firmware"]["other_slot"]) == ("36.4.7", flavour)
+    warned = [warning["code"] for warning in found["warnings"]]
+    assert warned == {"super": [], "not_super": ["other_slot_not_super"], "unknown": ["other_slot_unknown"]}[flavour]
+
+
+def test_without_any_uefi_variable_nothing_is_left_over_nor_not() -> None:
+    evidence = board()
+    assert judge_super(evidence)["firmware"]["left_over_status"] is None
+    evidence["jetson"]["variables"]["OsIndications"] = {"hex": "0700000000000000"}
+    assert judge_super(evidence)["firmware"]["left_over_status"] is False
+    evidence["jetson"]["variables"]["BootChainFwStatus"] = {"error": "denied"}
+    assert judge_super(evidence)["firmware"]["left_over_status"] is None
