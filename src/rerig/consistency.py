@@ -13,6 +13,7 @@ from rerig.doubts import CACHE_RATIO, EXTRA_RATIO
 from rerig.instants import read_instant, seconds_between
 from rerig.proof import PAGE_SLACK_BYTES
 from rerig_agent.judge.conditions_summary import public_kernel_release
+from rerig_agent.judge.public_board import public_cause
 
 Path = tuple[str | int, ...]
 Contradiction = tuple[Path, str]
@@ -67,6 +68,9 @@ def _in_run(result: Document) -> Iterator[Contradiction]:
         if release is not None and public_kernel_release(release) != release:
             reason = f"{release!r} has a word that is no distribution's, board's or cloud's: it may be a name"
             yield ("machine", when, "kernel_release"), reason
+        board = (result["machine"][when] or {}).get("board_state")
+        if board is not None and public_cause(board["code"], board["cause"]) != board["cause"]:
+            yield ("machine", when, "board_state", "cause"), "it has a word that the judge never says: it may be a name"
     if result["validity"]["verdict"] == "valid":
         for case in result["cases"]:
             verdict = case["validity"]["verdict"]

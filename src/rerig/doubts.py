@@ -57,6 +57,10 @@ KINDS: dict[str, Kind] = {
     "file_changed": Kind(False, "The file changed while it was measured."),
     "read_ahead_off": Kind(False, "The read-ahead in force was not the one that the case asks for."),
     "background_load": Kind(False, "The machine was busy before the run started."),
+    "power_mode": Kind(
+        False,
+        "The board was not shown to be in Super mode with MAXN_SUPER in force, so its clocks may be lower.",
+    ),
     "swap_grew": Kind(False, "Swap was used during the run."),
     "state_changed": Kind(False, "The machine, its agent or a mount changed during the run."),
     "stopped_early": Kind(False, "The run was stopped; what was measured before is kept, and it can be resumed."),

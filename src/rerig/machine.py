@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rerig.doubts import issue
+from rerig_agent.judge.expected_clocks import megahertz
+from rerig_agent.judge.public_board import OTHER
+from rerig_agent.judge.public_power import public_mode
+from rerig_agent.judge.super_mode import MAXN_SUPER, judge_super
 
 BUSY_SHARE = 0.5  # load average per core above which a machine is called busy
 SWAP_GROWTH_BYTES = 64 * 1024 * 1024
@@ -20,6 +24,16 @@ STEADY = {
     "governors": "the CPU frequency governor",
     "board_model": "the board",
 }
+# What of a board must be so too, where it is known at both looks.
+STEADY_BOARD = {
+    "verdict": "the verdict on the board's Super mode",
+    "gpu_last_hz": "the end of the GPU's table of clocks",
+    "gpu_max_hz": "the GPU's highest clock",
+    "cpu_max_khz": "the cores' highest clock",
+    "emc_max_hz": "the memory's highest clock",
+}
+# Boards that have no Super mode, or that rerig doesn't know, are blamed for nothing.
+BLAMELESS = ("super", "no_super_mode")
 _POWER_MODE = re.compile(r"[A-Za-z]{1,16}[:=]?[0-9]{1,6}", re.ASCII)
 
 
@@ -49,11 +63,16 @@ def machine_issues(looks: list[Look], sessions: int = 1) -> list[dict[str, Any]]
         for first, second in itertools.islice(changed, 1):
             what = f"{words} changed {span(first, second, sessions)}"
             issues.append(issue("state_changed", what, str(first.summary.get(key)), str(second.summary.get(key))))
-    modes = ((a, b) for a, b in pairs if _differ(_power_mode(a), _power_mode(b)))
-    for first, second in itertools.islice(modes, 1):
+    modes = ((a, b, *found) for a, b in pairs if _differ(*(found := _power_modes(a, b))))
+    for first, second, was, now in itertools.islice(modes, 1):
         what = f"the power mode changed {span(first, second, sessions)}"
-        issues.append(issue("state_changed", what, _shown(_power_mode(first)), _shown(_power_mode(second))))
-    return issues + _swap_issues(looks)
+        issues.append(issue("state_changed", what, _shown(was), _shown(now)))
+    for key, words in STEADY_BOARD.items():
+        boards = ((a, b) for a, b in pairs if _differ(_board(a).get(key), _board(b).get(key)))
+        for first, second in itertools.islice(boards, 1):
+            what = f"{words} changed {span(first, second, sessions)}"
+            issues.append(issue("state_changed", what, _board(first)[key], _board(second)[key]))
+    return issues + _super_issues(looks, sessions) + _swap_issues(looks)
 
 
 def span(first: Look, second: Look, sessions: int) -> str:
@@ -78,6 +97,31 @@ def _load_issues(look: Look, sessions: int) -> list[dict[str, Any]]:
     return [issue("background_load", what, BUSY_SHARE * cores, load)]
 
 
+def _super_issues(looks: list[Look], sessions: int) -> list[dict[str, Any]]:
+    """One issue, of the first look that found a Jetson not in Super mode with its mode in force."""
+    blamed = (look for look in looks if _board(look) and not _is_blameless(_board(look)))
+    look = next(blamed, None)
+    if look is None:
+        return []
+    board = _board(look)
+    when = f"{look.when} {'the run' if sessions == 1 else f'session {look.session}'}"
+    what = f"the board was not shown to be in Super mode {when}: {board['cause'].rstrip('.')}"
+    wanted_hz = judge_super(look.evidence)["clocks"]["gpu_expected_hz"]
+    found = [hz for hz in (board["gpu_last_hz"], board["gpu_max_hz"]) if hz is not None]
+    expected, actual = _mode_and_clock(MAXN_SUPER, wanted_hz), _mode_and_clock(board["mode"], min(found, default=None))
+    return [issue("power_mode", what, expected, actual)]
+
+
+def _is_blameless(board: dict[str, Any]) -> bool:
+    return board["verdict"] in BLAMELESS or board["code"] == "unknown_board"
+
+
+def _mode_and_clock(mode: str | None, gpu_hz: int | None) -> str:
+    """``25W, GPU up to 918 MHz``"""
+    clock = "an unknown clock" if gpu_hz is None else megahertz(gpu_hz)
+    return f"{mode or 'an unknown mode'}, GPU up to {clock}"
+
+
 def _swap_issues(looks: list[Look]) -> list[dict[str, Any]]:
     """Swap starts anew with every boot."""
     issues = []
@@ -93,11 +137,22 @@ def _differ(first: object, second: object) -> bool:
     return first is not None and second is not None and first != second
 
 
+def _board(look: Look) -> dict[str, Any]:
+    return look.summary.get("board_state") or {}
+
+
+def _power_modes(first: Look, second: Look) -> tuple[str | None, str | None]:
+    """By their names where both are NVIDIA's; else as nvpmodel keeps them, by their numbers."""
+    names = _board(first).get("mode"), _board(second).get("mode")
+    return (_power_mode(first), _power_mode(second)) if {None, OTHER} & {*names} else names
+
+
 def _power_mode(look: Look) -> str | None:
     mode = look.evidence.get("nvpmodel_status")
     return mode.strip() if isinstance(mode, str) else None
 
 
 def _shown(mode: str | None) -> str | None:
-    """``pmode:0002`` as the file has it; anything longer may hold a name."""
-    return mode if mode is not None and _POWER_MODE.fullmatch(mode) else None
+    """A mode's name, or ``pmode:0002`` as the file has it; anything longer may hold a person's."""
+    plain = mode is not None and (public_mode(mode) == mode or _POWER_MODE.fullmatch(mode))
+    return mode if plain else None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rerig.doubts import KINDS
+from rerig.report.board import board_lines
 from rerig.report.figures import case_name, mean_rate, rate_text, target_text
 from rerig.report.published_column import PublishedColumn
 from rerig.report.terminal import plain_table, print_lines
@@ -44,6 +45,7 @@ def print_result(result: dict[str, Any]) -> None:
     """Print a valid result document to stdout."""
     print_lines([f"{result['suite']['name']} {result['suite']['version']}, run {result['run']['id']}", ""])
     print_lines([target_text(target) for target in result["targets"]])
+    print_lines(board_lines(result["machine"]))
     print_lines([f"{key}: {text}" for key, text in result["labels"].items()])
     print_lines(sessions_lines(result["run"]["sessions"]))
     measured = [target for target in result["targets"] if "refusal" not in target]

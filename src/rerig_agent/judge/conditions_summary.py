@@ -14,6 +14,7 @@ from ..parse.procfs import (
     parse_pressure,
     parse_swaps,
 )
+from .public_board import public_board_state
 from .public_options import matching, non_negative, not_an_address
 from .virtual_machine import hypervisor_kind, is_virtual_machine
 
@@ -44,7 +45,8 @@ def summarize(evidence: dict[str, Any]) -> dict[str, Any]:
     hypervisor (bool) and hypervisor_kind; cores, page_bytes, memory_bytes, memory_available_bytes, swap_bytes,
     swap_used_bytes (all ints); swap_on_zram (bool or None); load_1m, load_5m, load_15m, io_pressure_avg10,
     memory_pressure_avg10 (percent of time); governors (sorted list, each once); cpu_khz_lowest, cpu_khz_highest;
-    temperature_highest_c (float); uptime_s (int). The boot id stays behind: compare it in the raw evidence.
+    temperature_highest_c (float); uptime_s (int); board_state (see :mod:`.public_board`; None: no Jetson).
+    The boot id stays behind: compare it in the raw evidence.
     """
     given: dict[str, Any] = evidence if isinstance(evidence, dict) else {}
     os_release = _parsed(parse_os_release, given.get("os_release"))
@@ -81,6 +83,7 @@ def summarize(evidence: dict[str, Any]) -> dict[str, Any]:
         "cpu_khz_highest": max(frequencies, default=None),
         "temperature_highest_c": _highest_temperature(given.get("thermal_zones")),
         "uptime_s": int(uptime) if isinstance(uptime, (int, float)) and 0 <= uptime < 1e12 else None,
+        "board_state": public_board_state(given),
     }
 
 

@@ -105,6 +105,22 @@ SMB = st.fixed_dictionaries(
         "channels": maybe(COUNTS),
     }
 )
+BOARD_STATES = st.fixed_dictionaries(
+    {
+        "verdict": st.sampled_from(["not_super", "partly", "unknown", "no_super_mode"]),
+        "code": st.sampled_from(["firmware_behind", "caps_not_applied", "mode_unreadable", "agx", "other"]),
+        "cause": st.sampled_from(
+            ["Nothing here is Super, and the GPU's table ends at 624.75 MHz.", "The mode is 25W."]
+        ),
+        "name": st.sampled_from([None, "Orin Nano 8GB", "Orin NX 16GB", "AGX Orin"]),
+        "release": maybe(st.from_regex(r"[0-9]{2}\.[0-9]\.[0-9]", fullmatch=True)),
+        "mode": st.sampled_from([None, "MAXN_SUPER", "25W", "7W_AI", "MODE_30W", "other"]),
+        "layers": st.fixed_dictionaries(
+            dict.fromkeys(("device_tree", "nvpmodel", "firmware"), st.sampled_from(["super", "not_super", "unknown"]))
+        ),
+        **dict.fromkeys(("gpu_last_hz", "gpu_max_hz", "cpu_max_khz", "emc_max_hz"), maybe(COUNTS)),
+    }
+)
 MACHINE_STATES = st.fixed_dictionaries(
     {
         "kernel_release": maybe(st.from_regex(r"[1-9]\.[0-9]{1,3}\.[0-9]{1,3}(-[0-9]{1,3}-generic)?", fullmatch=True)),
@@ -134,6 +150,7 @@ MACHINE_STATES = st.fixed_dictionaries(
         "swap_on_zram": maybe(st.booleans()),
         "governors": st.lists(st.sampled_from(["performance", "schedutil"]), max_size=2),
         "temperature_highest_c": maybe(st.floats(-50, 200)),
+        "board_state": maybe(BOARD_STATES),
     }
 )
 

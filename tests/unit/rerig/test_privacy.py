@@ -60,6 +60,49 @@ def test_every_summary_of_a_machine_is_taken(evidence):
     assert valid_with(LOCAL, ("machine", "before"), summarize(evidence)) == []
 
 
+def reading(strategy):
+    return st.fixed_dictionaries({"text": strategy}) | st.just({"error": "denied"})
+
+
+CONFS = ANYTHING.map(
+    lambda name: (
+        f"< PARAM TYPE=CLOCK NAME=GPU >\nMAX_FREQ /sys/gpu\n< POWER_MODEL ID=2 NAME={name} >\nGPU MAX_FREQ -1\n"
+        "< PM_CONFIG DEFAULT=2 >\n"
+    )
+)
+COMPATIBLE = st.sampled_from(["nvidia,p3768-0000+p3767-0005-super\0", "nvidia,p3737-0000+p3701-0005\0"]) | ANYTHING
+JETSONS = st.fixed_dictionaries(
+    {
+        "device_tree": st.fixed_dictionaries({"compatible": reading(COMPATIBLE), "ids": reading(ANYTHING)}),
+        "files": st.fixed_dictionaries(
+            {
+                "nv_tegra_release": reading(
+                    ANYTHING | TEXTS.map(lambda words: f"# R36 (release), REVISION: {words}, GCID: 1, BOARD: generic")
+                ),
+                "nvpmodel_status": reading(st.just("pmode:0002") | ANYTHING),
+            }
+        ),
+        "conf": reading(
+            CONFS
+            | st.sampled_from(["MAXN_SUPER", "MINSU", "25W"]).map(lambda name: f"< POWER_MODEL ID=2 NAME={name} >")
+        ),
+        "caps": st.just({"/sys/gpu": {"text": "612000000"}}),
+        "gpu": st.fixed_dictionaries(
+            {
+                "available_frequencies": reading(st.sampled_from(["306000000 1020000000", "1" * 25]) | ANYTHING),
+                "max_freq": reading(st.sampled_from(["1020000000", "1" * 25]) | ANYTHING),
+            }
+        ),
+    }
+)
+
+
+@QUICK
+@given(JETSONS)
+def test_every_state_of_a_board_is_taken(jetson):
+    assert valid_with(LOCAL, ("machine", "before"), summarize({"jetson": jetson})) == []
+
+
 @QUICK
 @given(ANYTHING, ANYTHING)
 def test_every_name_of_a_tool_is_taken(dd, fio):

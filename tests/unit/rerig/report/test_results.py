@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rerig.report import results
+from rerig.report.board import board_lines
 from rerig.report.results import print_result, print_run, sessions_lines
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "schemas" / "examples" / "valid" / "result"
@@ -33,6 +34,25 @@ def test_two_files_stand_side_by_side_with_their_ratio(capsys: pytest.CaptureFix
     assert "sequential 2 GiB / 4 GiB" in text
     assert "NFS (nfs4); can't be seen from here: the NAS's RAM" in text
     assert "nas: 4-bay, 10GbE, RAID 5" in text
+
+
+def test_a_jetson_has_one_line_about_its_super_mode(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown("jetson-whose-mode-changed.json", capsys)
+    assert (
+        "Board: Orin Nano 8GB (L4T 36.4.7), not wholly Super: All three layers are Super, but the mode is 25W, which "
+        "holds the GPU at 918 MHz." in text
+    )
+    assert "The run: the power mode changed during the run." in text
+    assert "Board:" not in shown("local-scratch-file.json", capsys)
+
+
+def test_a_board_that_rerig_does_not_know_is_called_a_jetson() -> None:
+    machine = json.loads((EXAMPLES / "jetson-whose-mode-changed.json").read_text(encoding="utf-8"))["machine"]
+    unknown = {**machine["after"]["board_state"], "verdict": "unknown", "name": None, "release": None, "cause": "Dark."}
+    assert board_lines({"before": None, "after": {"board_state": unknown}}) == [
+        "Board: a Jetson, not known whether Super: Dark."
+    ]
+    assert board_lines({"before": None, "after": None}) == []
 
 
 def test_what_is_missing_is_explained(capsys: pytest.CaptureFixture[str]) -> None:

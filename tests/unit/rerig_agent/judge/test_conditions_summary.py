@@ -68,6 +68,7 @@ def test_the_summary_of_a_machine() -> None:
         "cpu_khz_highest": 3_900_000,
         "temperature_highest_c": 61.5,
         "uptime_s": 86400,
+        "board_state": None,
     }
 
 
