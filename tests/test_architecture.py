@@ -27,7 +27,7 @@ LAYERS = (
     {"tasks"},
     # what a verb of the command line does from its words to what it prints, on this machine and on others
     {"pickup", "local_run", "fleet_run", "fleet_report", "fleet", "meeting", "known_runs", "run_list", "run_keeping"}
-    | {"handing", "upkeep"},
+    | {"handing", "upkeep", "verify"},
     {"rerun"},
     {"provision", "runner", "remote", "store", "report"},
 )

@@ -52,7 +52,7 @@ def read_inventory(path: str | None) -> Inventory:
         try:
             done = subprocess.run(
                 command,
-                env=_environment(scratch),
+                env=ansible_environment(scratch),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 check=False,
@@ -65,12 +65,12 @@ def read_inventory(path: str | None) -> Inventory:
     except ValueError:
         listed = None
     if done.returncode or not isinstance(listed, dict):
-        raise UserError(f"The inventory can't be read: {_complaint(done.stderr)}.")
+        raise UserError(f"The inventory can't be read: {complaint(done.stderr)}.")
     variables = listed.pop("_meta", {}).get("hostvars", {})
     return Inventory(listed, variables)
 
 
-def _environment(scratch: str) -> dict[str, str]:
+def ansible_environment(scratch: str) -> dict[str, str]:
     """Ansible wants a UTF-8 locale and a folder to write in; a source that can't be read is an error, not empty."""
     own = {
         "ANSIBLE_HOME": scratch,
@@ -81,7 +81,7 @@ def _environment(scratch: str) -> dict[str, str]:
     return {**{name: value for name, value in os.environ.items() if name != "LANGUAGE"}, **own}
 
 
-def _complaint(output: bytes) -> str:
+def complaint(output: bytes) -> str:
     """The first line that says more than that something failed."""
     lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines()]
     said = (

@@ -24,6 +24,7 @@ LANES = min(4, (os.cpu_count() or 1) + 1)  # half of the tests wait for other pr
 # What takes long begins first, or one lane would be busy with it at the end while the others have nothing to do.
 LONGEST = ("remote", "e2e", "roles", "unit/rerig", "unit/rerig_agent", "fast")
 LIMIT_S = 3600
+CHECKS_OF_MACHINES = ("state",)  # for ./inv verify
 # Hypothesis profiles of tests/conftest.py.
 WHOLE, BRIEF = "rerig", "brief"
 NOTHING_COLLECTED = 5  # pytest's exit status
@@ -134,7 +135,7 @@ def _prepare_twin() -> tuple[bool, Counts]:
 
 def _parts(tests: Path) -> list[tuple[str, tuple[str, ...]]]:
     """The tests in parts that lanes can share, the longest first: each folder, each of unit's, and the files beside."""
-    folders = {path.relative_to(tests).parent.parts for path in tests.glob("*/**/test_*.py")}
+    folders = {path.relative_to(tests).parent.parts for path in tests.glob("*/**/test_*.py")} - {CHECKS_OF_MACHINES}
     names = {"/".join(parts[: 2 if parts[0] == "unit" else 1]) for parts in folders}
     ordered = sorted(names, key=lambda name: (LONGEST.index(name) if name in LONGEST else len(LONGEST), name))
     files = sorted(str(path) for path in tests.glob("test_*.py"))
