@@ -37,11 +37,11 @@ def test_the_board_s_own_tools_are_asked_on_demand(
     machine: FakeMachine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     machine.write("/etc/nv_tegra_release", "# R36 (release), REVISION: 4.7\n")
-    tool = machine.write("/tools/nvbootctrl", '#!/bin/sh\necho "Current bootloader slot: B $*"\n')
+    tool = machine.write("/tools/nvbootctrl", "#!/bin/sh\necho Current bootloader slot: B\necho $*\n")
     tool.chmod(0o755)
     monkeypatch.setattr(state, "PATH", str(tool.parent))
     found = printed(capsys, "--root", str(machine.root), "--tools")
-    assert found["evidence"]["jetson"]["nvbootctrl"] == {"text": "Current bootloader slot: B dump-slots-info\n"}
+    assert found["evidence"]["jetson"]["nvbootctrl"] == {"text": "Current bootloader slot: B\ndump-slots-info\n"}
     assert found["super"]["firmware"]["slot"] == "B"
 
 

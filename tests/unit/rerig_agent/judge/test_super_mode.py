@@ -298,3 +298,39 @@ def test_without_any_uefi_variable_nothing_is_left_over_nor_not() -> None:
     assert judge_super(evidence)["firmware"]["left_over_status"] is False
     evidence["jetson"]["variables"]["BootChainFwStatus"] = {"error": "denied"}
     assert judge_super(evidence)["firmware"]["left_over_status"] is None
+
+
+CPU_PATH = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq"
+CPU_CONF = CONF.replace("<PARAM", f"< PARAM TYPE=CLOCK NAME=CPU_A78_0 >\nMAX_FREQ {CPU_PATH}\n<PARAM").replace(
+    "GPU MAX_FREQ 612000000", "GPU MAX_FREQ 700000000\nCPU_A78_0 MAX_FREQ 1500000"
+)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "cpu", "emc", "differing"),
+    [
+        (612000000, 1497600, 2133000000, []),  # each rounded down to a step
+        (306000000, 1497600, 2133000000, ["GPU MAX_FREQ"]),
+        (918000000, 1497600, 2133000000, ["GPU MAX_FREQ"]),
+        (612000000, 1420800, 2133000000, ["CPU_A78_0 MAX_FREQ"]),
+        (612000000, 1574400, 2133000000, ["CPU_A78_0 MAX_FREQ"]),
+        (612000000, 1497600, 3199000000, ["EMC MAX_FREQ"]),
+        (612000000, 1497600, 0, ["EMC MAX_FREQ"]),  # no cap, where the mode has one
+    ],
+)
+def test_a_mode_is_in_force_where_its_values_are(gpu: int, cpu: int, emc: int, differing: list[str]) -> None:
+    evidence = board(conf=CPU_CONF, mode=0, gpu_max=gpu, emc_cap=emc)
+    evidence["jetson"]["caps"][CPU_PATH] = text(cpu)
+    mode = judge_super(evidence)["mode"]
+    assert [one["what"] for one in mode["differences"]] == differing
+    assert mode["applied"] is (not differing)
+
+
+def test_of_a_setting_s_two_paths_the_one_that_is_there_counts() -> None:
+    evidence = board(mode=0, gpu_max=612000000, emc_cap=2133000000)
+    old = "/sys/devices/17000000.ga10b/devfreq/17000000.ga10b/max_freq"
+    caps = evidence["jetson"]["caps"]
+    caps[old] = caps.pop(GPU_PATH)
+    assert judge_super(evidence)["mode"]["applied"] is True
+    caps[old] = text(1020000000)
+    assert [one["path"] for one in judge_super(evidence)["mode"]["differences"]] == [old]
