@@ -13,6 +13,7 @@ from typing import Any
 from . import ParseError
 
 MOST_CHARACTERS = 8192
+ELLIPSES = ("...", "\u2026")  # how documents, NVIDIA's own among them, cut the list of processors
 NAMES = (
     *("ram_used_mb", "ram_total_mb", "largest_free_blocks", "largest_free_block_kb"),
     *("swap_used_mb", "swap_total_mb", "swap_cached_mb"),
@@ -55,8 +56,8 @@ def parse_line(text: str) -> dict[str, Any]:
     if found["ram_used_mb"] > found["ram_total_mb"] or (found["swap_used_mb"] or 0) > (found["swap_total_mb"] or 0):
         raise ParseError("tegrastats' memory in use is more than there is")
     cores = head.group(10).split(",")
-    found["cpus_complete"] = cores[-1] != "..."  # NVIDIA's own documents cut the list so
-    found["cpus"] = [_core(word) for word in cores if word != "..." or word is not cores[-1]]
+    found["cpus_complete"] = cores[-1] not in ELLIPSES
+    found["cpus"] = [_core(word) for word in cores[: None if found["cpus_complete"] else -1]]
     return {**found, **_fields(line[head.end() :].split())}
 
 
