@@ -7,7 +7,8 @@ from typing import Any
 
 from . import ParseError
 
-_HEX = re.compile(r"(?:[0-9a-f]{2}){4,65536}\Z")
+LONGEST_BYTES = 64 * 1024
+_HEX = re.compile(r"(?:[0-9A-Fa-f]{2}){4,}\Z")
 
 
 def parse_variable(hex_text: str) -> dict[str, Any]:
@@ -15,9 +16,10 @@ def parse_variable(hex_text: str) -> dict[str, Any]:
 
     ``text``: the value where it is printable ASCII (NULs at its end dropped); ``number``: where it has 4 or 8 bytes.
     """
-    if not _HEX.match(hex_text):
+    digits = hex_text.strip(" \t\r\n")
+    if len(digits) > 2 * LONGEST_BYTES or not _HEX.match(digits):
         raise ParseError("this is no UEFI variable")
-    whole = bytes.fromhex(hex_text)
+    whole = bytes.fromhex(digits)
     value = whole[4:]
     printable = value.rstrip(b"\0\n")
     return {

@@ -10,19 +10,26 @@ import re
 from typing import Any
 
 from . import ParseError
+from .lines import split_lines
 
-_LINE = re.compile(r"([A-Z][A-Z0-9_]{1,40})[ \t]+([^\s]{1,200})[ \t]*\r?\Z")
-_TOKEN = re.compile(r"[A-Za-z0-9._]{0,40}\Z", re.ASCII)
+_LINE = re.compile(r"([A-Z][A-Z0-9_]{1,40})[ \t]+(\S{1,200})\Z")
+_TOKEN = re.compile(r"[A-Za-z0-9._]{0,40}\Z")
+# A spec whose places are exchanged names another board; the numbers' lengths show it.
+_NUMBERS = {"id": r"[0-9]{4}", "fab": r"(?:[0-9A-Z]{3})?", "sku": r"[0-9]{4}"}
+LONGEST_SPEC = 256
 FIELDS = ("id", "fab", "sku", "revision", "fuse", "chip_revision")
 
 
 def parse_boot_control(text: str) -> dict[str, str]:
-    """-> {"TNSPEC": …, "COMPATIBLE_SPEC": …, "TEGRA_CHIPID": …, …}. ParseError: not one such line."""
-    found = {}
-    for line in text.split("\n"):
-        match = _LINE.match(line.strip(" \t"))
-        if match:
-            found[match.group(1)] = match.group(2)
+    """-> {"TNSPEC": …, "COMPATIBLE_SPEC": …, "TEGRA_CHIPID": …, …}.
+
+    ParseError: not one such line, or one name with two values (which of them counts is the tools' secret).
+    """
+    found: dict[str, str] = {}
+    for line in split_lines(text, "nv_boot_control.conf"):
+        match = _LINE.match(line)
+        if match and found.setdefault(match.group(1), match.group(2)) != match.group(2):
+            raise ParseError(f"nv_boot_control.conf has two values of {match.group(1)}")
     if not found:
         raise ParseError("this is no nv_boot_control.conf")
     return found
@@ -35,12 +42,12 @@ def parse_spec(text: str) -> dict[str, Any]:
     ``super``: whether the board's name has the word (jetson-orin-nano-devkit-super, …-super-maxn), as the firmware's
     own tools look for it.
     """
-    tokens = text.strip().split("-")
+    tokens = text.strip(" \t\r\n").split("-") if len(text) <= LONGEST_SPEC else []
     if len(tokens) < len(FIELDS) + 2 or not all(_TOKEN.match(token) for token in tokens):
         raise ParseError("this is no board spec")
     fields = dict(zip(FIELDS, tokens))
     board = tokens[len(FIELDS) : -1]
-    if not re.match(r"[0-9]{4}\Z", fields["id"]) or not board[0]:
+    if not board[0] or not all(re.match(rf"{form}\Z", fields[name]) for name, form in _NUMBERS.items()):
         raise ParseError("this is no board spec")
     return {
         "tokens": tokens,

@@ -2,7 +2,7 @@
 
 Its syntax stands in its own header: ``< PARAM TYPE=FILE|CLOCK NAME=x >`` with lines ``ARGUMENT PATH`` (``…_KNEXT``: the
 path on kernels from 5.15 on), ``< POWER_MODEL ID=n NAME=s >`` with lines ``PARAMETER ARGUMENT VALUE``, ``< PM_CONFIG
-DEFAULT=n >``.
+DEFAULT=n >``. Blanks inside the brackets are free: the real files have a ``<PARAM``.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ import re
 from typing import Any
 
 from . import ParseError
+from .lines import split_lines
 from .numbers import signed, whole
 
+WHAT = "configuration of nvpmodel"
 NEXT = "_KNEXT"
 NO_CAP = -1
-_SECTION = re.compile(r"<\s*(\w{1,40})\s+([^<>]{1,200}?)\s*>\Z")
-_WORD = re.compile(r"[A-Za-z0-9_]{1,64}\Z")
-_LINES = 10_000
+# NVIDIA's own reader (nvpmodel's indicator for the desktop) takes letters, digits and these.
+NAME = r"[A-Za-z0-9_.()|+-]{1,64}"
+_WORD = re.compile(rf"{NAME}\Z")
 
 
 def parse_conf(text: str) -> dict[str, Any]:
@@ -25,38 +27,39 @@ def parse_conf(text: str) -> dict[str, Any]:
     "default": id}.
 
     ``settings`` is {"GPU MAX_FREQ": value}: an int where it is one (Hz, kHz or a mask as the parameter has it; -1: no
-    cap), else the word. Arguments of ``paths`` keep their _KNEXT. ``default`` is None where none is named. ParseError:
-    no power model, two of one id or name, or a line that belongs to none.
+    cap), else the word. Arguments of ``paths`` keep their _KNEXT. ``default`` is None where none is named. Sections of
+    other kinds (FAN_CONFIG) are left out. ParseError: no power model, two of one id or name, or a line that belongs to
+    no section.
     """
     params: dict[str, dict[str, Any]] = {}
     models: list[dict[str, Any]] = []
-    default: int | None = None
-    section, lines = "", text.split("\n")
-    if len(lines) > _LINES:
-        raise ParseError("this is no configuration of nvpmodel: it is too long")
-    for line in lines:
-        line = line.partition("#")[0].strip()
-        if not line:
-            continue
+    defaults: set[int] = set()
+    section = ""
+    current: dict[str, Any] = {}
+    for whole_line in split_lines(text, WHAT):
+        line = whole_line.partition("#")[0].strip()
         if line.startswith("<"):
             section, words = _section(line)
             if section == "PARAM":
-                params[_word(words, "NAME")] = {"type": words.get("TYPE"), "paths": {}}
-                current = params[words["NAME"]]
+                current = {}
+                params[_word(words, "NAME")] = {"type": words.get("TYPE"), "paths": current}
             elif section == "POWER_MODEL":
+                current = {}
                 models.append(
-                    {"id": whole(_word(words, "ID"), "a mode's id"), "name": _word(words, "NAME"), "settings": {}}
+                    {"id": whole(_word(words, "ID"), "a mode's id"), "name": _word(words, "NAME"), "settings": current}
                 )
             elif section == "PM_CONFIG" and "DEFAULT" in words:
-                default = whole(words["DEFAULT"], "the default mode")
-        elif section == "PARAM":
+                defaults.add(whole(words["DEFAULT"], "the default mode"))
+        elif section == "PARAM" and line:
             argument, path = _split(line, 2)
-            current["paths"][argument] = path
-        elif section == "POWER_MODEL":
+            current[argument] = path
+        elif section == "POWER_MODEL" and line:
             parameter, argument, value = _split(line, 3)
-            models[-1]["settings"][f"{parameter} {argument}"] = _value(value)
-    _check(models, default)
-    return {"params": params, "models": models, "default": default}
+            current[f"{parameter} {argument}"] = _value(value)
+        elif line and not section:
+            raise ParseError(f"this is no {WHAT}: a line stands in no section")
+    _check(models, defaults)
+    return {"params": params, "models": models, "default": defaults.pop() if defaults else None}
 
 
 def path_candidates(conf: dict[str, Any], setting: str) -> list[str]:
@@ -67,11 +70,10 @@ def path_candidates(conf: dict[str, Any], setting: str) -> list[str]:
 
 
 def _section(line: str) -> tuple[str, dict[str, str]]:
-    match = _SECTION.match(line)
-    if match is None:
+    words = line[1:-1].split()
+    if not line.endswith(">") or len(words) < 2 or "<" in line[1:] or ">" in line[:-1]:
         raise ParseError("a section of nvpmodel's configuration is torn")
-    words = dict(word.partition("=")[::2] for word in match.group(2).split())
-    return match.group(1), words
+    return words[0], dict(word.partition("=")[::2] for word in words[1:])
 
 
 def _word(words: dict[str, str], key: str) -> str:
@@ -95,9 +97,9 @@ def _value(word: str) -> int | str:
         return word
 
 
-def _check(models: list[dict[str, Any]], default: int | None) -> None:
+def _check(models: list[dict[str, Any]], defaults: set[int]) -> None:
     ids, names = [model["id"] for model in models], [model["name"] for model in models]
     if not models or len(set(ids)) < len(ids) or len(set(names)) < len(names):
         raise ParseError("nvpmodel's configuration names no power model, or one twice")
-    if default is not None and default not in ids:
+    if len(defaults) > 1 or not defaults <= set(ids):
         raise ParseError("the default mode of nvpmodel's configuration is none of its modes")
