@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .conditions import collect
-from .judge.known_state import judge_links
+from .judge.known_state import fan_profiles, judge_links
 from .judge.super_mode import judge_super
 
 TOOL_LIMIT_S = 20.0
@@ -19,12 +19,17 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def look(root: Path = Path("/"), tools: bool = False) -> dict[str, Any]:
-    """{"evidence", "super", "links"}: see :func:`rerig_agent.judge.super_mode.judge_super`.
+    """{"evidence", "super", "links", "fan"}: see :mod:`rerig_agent.judge.super_mode` and its neighbour ``known_state``.
 
     ``tools``: also ask the board's own tools, which only read; not where ``root`` is another machine's.
     """
     evidence = collect(root, run_tool if tools else None)
-    return {"evidence": evidence, "super": judge_super(evidence), "links": judge_links(evidence)}
+    return {
+        "evidence": evidence,
+        "super": judge_super(evidence),
+        "links": judge_links(evidence),
+        "fan": fan_profiles(evidence),
+    }
 
 
 def print_state(root: Path, tools: bool) -> int:

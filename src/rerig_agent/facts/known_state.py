@@ -20,6 +20,7 @@ UNITS = (
     "rerig-jetson-clocks.service",
     "zramswap.service",
 )
+OWN_SWAP = "Description=Swap file of rerig\n"  # roles/headless/templates/swapfile.swap.j2
 LINK_FILES = ("current_link_speed", "current_link_width", "max_link_speed", "max_link_width")
 
 
@@ -32,7 +33,7 @@ def collect_known_state(root: Path) -> dict[str, Any]:
         "default_target": _unit(root, f"{SYSTEM}/default.target")
         or _unit(root, "/usr/lib/systemd/system/default.target"),
         "display_manager": _unit(root, f"{SYSTEM}/display-manager.service"),
-        "enabled": [unit for unit in UNITS if _wanted(root, unit)],
+        "enabled": [unit for unit in UNITS if is_wanted(root, unit)],
         "zram": {
             name: read_reading(root, f"/sys/block/{name}/disksize")
             for name in _names(root, "/sys/block")
@@ -56,9 +57,16 @@ def _unit(root: Path, path: str) -> str | None:
     return target.rpartition("/")[2] if target else None
 
 
-def _wanted(root: Path, unit: str) -> bool:
+def is_wanted(root: Path, unit: str) -> bool:
+    """Whether the unit is enabled: some target's folder of wants has a link of its name."""
     folders = (name for name in _names(root, SYSTEM) if name.endswith(".wants"))
     return any("text" in read_link(root, f"{SYSTEM}/{folder}/{unit}") for folder in folders)
+
+
+def own_swap_units(root: Path) -> list[str]:
+    """Swap units in /etc that rerig wrote: their description says so."""
+    names = [name for name in _names(root, SYSTEM) if name.endswith(".swap")]
+    return [name for name in names if OWN_SWAP in (read_reading(root, f"{SYSTEM}/{name}").get("text") or "")]
 
 
 def _links(root: Path, name: str) -> dict[str, Any]:

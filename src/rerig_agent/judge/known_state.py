@@ -1,10 +1,12 @@
-"""What the facts about a declared state mean: so far the links of NVMe drives."""
+"""What the facts about a declared state mean: the links of NVMe drives, the fan's profile."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Callable
 
+from ..parse import ParseError
+from ..parse.nvfancontrol import parse_default_profile, parse_profile
 from .board import text_of
 
 # PCIe's rates in GT/s, as the kernel prints them (drivers/pci/probe.c), by generation.
@@ -23,6 +25,20 @@ def judge_links(evidence: dict[str, Any]) -> list[dict[str, Any]]:
     links = known.get("nvme_links") if isinstance(known, dict) else None
     names = sorted(name for name in links if isinstance(name, str)) if isinstance(links, dict) else []
     return [_judge(name, links[name]) for name in names if isinstance(links, dict)]
+
+
+def fan_profiles(evidence: dict[str, Any]) -> dict[str, str | None]:
+    """{"profile": the one in force, "default": the configuration's}; None for what can't be read."""
+    jetson = evidence.get("jetson") if isinstance(evidence, dict) else None
+    default = _profile(parse_default_profile, text_of(jetson, "files", "fan_conf"))
+    return {"profile": _profile(parse_profile, text_of(jetson, "files", "fan_status")) or default, "default": default}
+
+
+def _profile(parse: Callable[[str], str], text: str | None) -> str | None:
+    try:
+        return parse(text or "")
+    except ParseError:
+        return None
 
 
 def _judge(name: str, link: Any) -> dict[str, Any]:
