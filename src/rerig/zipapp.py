@@ -79,12 +79,8 @@ def agent_identity() -> dict[str, str]:
 
 
 def agent_bytes(sources: Path = SOURCES) -> bytes:
-    """The whole archive. A package's files are its .py files; whatever else lies about is left out."""
-    files = {
-        f"rerig_agent/{path.relative_to(sources).as_posix()}": path.read_bytes()
-        for path in sources.rglob("*.py")
-        if not path.name.startswith(".")  # an editor's
-    }
+    """The whole archive: what the agent's command line imports. Parsers that only readers of results need stay here."""
+    files = {f"rerig_agent/{name}": (sources / name).read_bytes() for name in imported_from("__main__", sources)}
     return _packed({**files, "__main__.py": MAIN}, zipfile.ZIP_STORED)
 
 

@@ -64,7 +64,25 @@ def test_the_bytes_depend_on_the_sources_alone(tmp_path: Path, monkeypatch: pyte
 def test_other_sources_make_other_bytes(tmp_path: Path) -> None:
     shutil.copytree(SOURCES, tmp_path / "rerig_agent", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "rerig_agent" / "more.py").touch()
+    assert agent_bytes(tmp_path / "rerig_agent") == agent_bytes()  # nothing imports it
+    with (tmp_path / "rerig_agent" / "run.py").open("a", encoding="utf-8") as file:
+        file.write("\n")
     assert agent_bytes(tmp_path / "rerig_agent") != agent_bytes()
+
+
+def test_every_module_that_it_imports_is_in_it(tmp_path: Path) -> None:
+    """Each is imported from the archive alone: one that was left out would be missed on another machine only."""
+    path = build_agent(tmp_path / "agent.pyz")["path"]
+    with zipfile.ZipFile(path) as archive:
+        names = [name[:-3].replace("/", ".") for name in archive.namelist() if name.startswith("rerig_agent/")]
+    modules = [name.removesuffix(".__init__") for name in names if not name.endswith("__main__")]
+    program = (
+        f"import importlib, sys; sys.path.insert(0, {path!r}); [importlib.import_module(name) for name in {modules!r}]"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "rerig_agent.parse.fio" not in modules
+    assert "rerig_agent.cases.fio_read" in modules
 
 
 def test_every_python_of_this_machine_makes_the_same_bytes() -> None:
