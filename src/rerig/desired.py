@@ -69,7 +69,7 @@ def render_desired(inventory: str | None, hosts: list[str]) -> dict[str, dict[st
     for host in hosts:
         if host not in found:
             raise UserError(_reason(host, output, done.stderr))
-        _check(host, found[host])
+        check_values(host, found[host])
     return {host: found[host] for host in hosts}
 
 
@@ -117,7 +117,7 @@ def _reason(host: str, output: str, errors: bytes) -> str:
     return f"The values of {name} in the inventory can't be filled in: {complaint(errors)}."
 
 
-def _check(host: str, values: dict[str, Any]) -> None:
+def check_values(host: str, values: dict[str, Any]) -> None:
     """Raises UserError for a value that no role would take."""
     wrong = [name for name in TEXTS if not isinstance(values[name], str) or not values[name]]
     if wrong:

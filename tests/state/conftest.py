@@ -27,7 +27,8 @@ from rerig.errors import UserError
 from rerig.verify_checks import Check, CheckFailed, Look
 from rerig.verify_probe import SSH_FAILED, probe_words, read_look, unreachable
 
-HOSTS = pytest.StashKey[dict[str, dict[str, Any]]]()
+HOSTS = pytest.StashKey[list[Host]]()
+TOLD = pytest.StashKey[dict[str, dict[str, Any]]]()
 CHECK = pytest.StashKey[Check]()
 # testinfra's other ways either accept unknown host keys (paramiko, which it takes by default) or were never tried here.
 WAYS = ("local", "ssh", "safe-ssh", "ansible")
@@ -44,13 +45,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[HOSTS] = {}
+    """Wrong words end it here; testinfra itself takes an unknown host for no test at all, and that for a success."""
+    config.stash[TOLD] = {}
+    config.stash[HOSTS] = _hosts(config)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """testinfra's own would take an unknown host for no test at all."""
     if "host" in metafunc.fixturenames:
-        hosts = _hosts(metafunc.config)
+        hosts = metafunc.config.stash[HOSTS]
         names = [host.backend.get_pytest_id() for host in hosts]
         metafunc.parametrize("host", hosts, ids=names, scope="session", indirect=True)
 
@@ -101,7 +103,7 @@ def host(request: pytest.FixtureRequest, sockets: Path | None) -> Host:
 
 def _give_up(host: Host, config: pytest.Config, sentence: str) -> NoReturn:
     """Nothing can be said of this machine."""
-    config.stash[HOSTS].setdefault(host.backend.get_pytest_id(), _nothing())["problem"] = sentence
+    config.stash[TOLD].setdefault(host.backend.get_pytest_id(), _nothing())["problem"] = sentence
     pytest.fail(sentence, pytrace=False)
 
 
@@ -136,7 +138,7 @@ def look(host: Host, desired: dict[str, Any], pytestconfig: pytest.Config) -> Lo
         seen = Look.of(_look(host, desired))
     except UserError as error:
         _give_up(host, pytestconfig, str(error))
-    pytestconfig.stash[HOSTS].setdefault(host.backend.get_pytest_id(), _nothing())["look"] = seen
+    pytestconfig.stash[TOLD].setdefault(host.backend.get_pytest_id(), _nothing())["look"] = seen
     return seen
 
 
@@ -173,7 +175,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if params is None or (call.when != "call" and report.passed):
         return report
     name = params.params["host"].backend.get_pytest_id()
-    entry = item.config.stash[HOSTS].setdefault(name, _nothing())
+    entry = item.config.stash[TOLD].setdefault(name, _nothing())
     found = told or Check(Path(str(item.path)).stem.removeprefix("test_"), item.name.partition("[")[0])
     if report.skipped:
         found.end("skipped", str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else "It was skipped.")
@@ -197,7 +199,7 @@ def _words(call: pytest.CallInfo[None], report: pytest.TestReport) -> str:
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """A check that was skipped proves nothing."""
-    hosts = session.config.stash[HOSTS]
+    hosts = session.config.stash[TOLD]
     skipped = any(one["status"] == "skipped" for entry in hosts.values() for one in entry["checks"])
     if skipped and exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -210,7 +212,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """For who runs pytest by hand: the cause, and what only warns."""
-    for name, entry in config.stash[HOSTS].items():
+    for name, entry in config.stash[TOLD].items():
         seen: Look | None = entry["look"]
         lines = [warning for one in entry["checks"] for warning in one["warnings"]]
         terminalreporter.write_line(f"{name}: {seen.cause if seen else entry['problem']}")
