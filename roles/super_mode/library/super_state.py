@@ -92,6 +92,10 @@ kept:
   description: What was kept by an earlier run that is not finished.
   returned: always
   type: dict
+staging:
+  description: What must be noted when the capsule is staged, to tell afterwards what became of it.
+  returned: always
+  type: dict
 capsule:
   description: The capsule's path, size and SHA-256.
   returned: always
@@ -135,7 +139,6 @@ def main() -> None:
         changed=False,
         **found,
         keep={
-            "boot_id": evidence["boot_id"],
             "slot": found["verdict"]["firmware"]["slot"],
             "missing_folders": road["esp"]["missing_folders"],
             "slot_record": noted,
@@ -147,6 +150,12 @@ def main() -> None:
             },
         },
         kept=road["pending"] or {},
+        staging={
+            "sha256": road["capsule"].get("sha256"),
+            "boot_id": evidence["boot_id"],
+            "slot": found["verdict"]["firmware"]["slot"],
+            "super": found["verdict"]["layers"]["firmware"]["state"] == "super",
+        },
         capsule=road["capsule"],
         record_alone=found["record"],
         record_merged=merged,

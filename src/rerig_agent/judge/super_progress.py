@@ -77,25 +77,29 @@ def _other_slot_advice(slot: str | None, other: str) -> str:
 
 def _after_staging(evidence: dict[str, Any], road: dict[str, Any], verdict: dict[str, Any]) -> tuple[str | None, str]:
     """(None, "") where nothing was staged."""
-    pending, staged = road["pending"], road["staged"]
-    if not pending or not staged:
+    staged = road["staged"]
+    if not road["pending"] or not staged:
         return None, ""
     jetson = evidence.get("jetson") or {"variables": {}}
-    waits = road["esp"]["waiting"].get(CAPSULE_NAME) == staged.get("sha256") and capsule_asked(jetson)
-    if pending.get("boot_id") == evidence.get("boot_id"):
-        # Somebody took it away again: the same run puts it back.
-        return ("staged", SEEN_AT_BOOT) if waits else (None, "")
+    there, asked = road["esp"]["waiting"].get(CAPSULE_NAME) == staged.get("sha256"), capsule_asked(jetson)
+    same_boot = staged.get("boot_id") == evidence.get("boot_id")
+    if same_boot and there and asked:
+        return "staged", SEEN_AT_BOOT
+    if same_boot or (there and not asked):
+        return None, ""  # an earlier run ended before it had asked, or somebody took it away: this one goes on
     firmware = verdict["firmware"]
-    if waits:
+    if there:
         return "failed", "The machine has booted, but its firmware did not look for the capsule, which still waits."
-    if _runs_super(verdict) and firmware["slot"] not in (None, pending.get("slot")):
+    moved = firmware["slot"] not in (None, staged.get("slot"))
+    # A reflash from a host may have come in between, after which the slot says nothing.
+    if _runs_super(verdict) and (moved or staged.get("super") is False):
         done = f"The capsule was applied: slot {firmware['slot']} runs, and its tables are Super's."
         advice = "" if firmware["other_slot"] == "super" else f" {_other_slot_advice(firmware['slot'], 'not_super')}"
         return "applied", f"{done} {verdict['cause']}{advice}"
-    return "failed", f"{_why(firmware, pending)} {verdict['cause']}"
+    return "failed", f"{_why(firmware, staged)} {verdict['cause']}"
 
 
-def _why(firmware: dict[str, Any], pending: dict[str, Any]) -> str:
+def _why(firmware: dict[str, Any], staged: dict[str, Any]) -> str:
     status = (firmware["esrt"] or {}).get("last_attempt_status")
     numbered = f" (last_attempt_status {status})" if status else ""
     if firmware["capsule_status"] == 2:
@@ -103,7 +107,7 @@ def _why(firmware: dict[str, Any], pending: dict[str, Any]) -> str:
     if firmware["capsule_status"] == 3 or status:
         left = ", since a BootChainFwStatus was left over" if firmware["left_over_status"] else ""
         return f"The firmware refused the capsule{left}{numbered}; nothing was written."
-    if firmware["slot"] == pending.get("slot"):
+    if firmware["slot"] == staged.get("slot"):
         return f"The machine has booted, but slot {firmware['slot']} still runs."
     return "The capsule was applied, but the tables are not Super's."
 

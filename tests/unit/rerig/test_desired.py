@@ -18,7 +18,10 @@ all:
     boards:
       hosts:
         orin: {ansible_host: 192.0.2.7, power_mode_name: "{{ mode_of_the_lab }}", ansible_connection: no_such_plugin}
-        nano: {headless_zram: keep, ansible_python_interpreter: /opt/python3}
+        nano:
+          ansible_host: "{{ inventory_hostname }}.example.net"
+          ansible_python_interpreter: /opt/python3
+          headless_zram: keep
         unfinished: {power_mode_name: "{{ nobody_sets_this }}"}
         unquoted: {headless_zram: off}
 """
@@ -41,7 +44,8 @@ def test_the_inventory_lies_over_the_defaults_and_templates_are_filled_in(lab: s
     )
     assert (nano["power_mode_name"], nano["headless_zram"]) == ("MAXN_SUPER", "keep")
     assert (orin["ansible_python_interpreter"], nano["ansible_python_interpreter"]) == ("", "/opt/python3")
-    assert set(orin) == {*role_defaults(), "ansible_python_interpreter"}
+    assert (orin["ansible_host"], nano["ansible_host"]) == ("192.0.2.7", "nano.example.net")
+    assert set(orin) - {"ansible_host"} == {*role_defaults(), "ansible_python_interpreter"}
 
 
 def test_variables_of_a_folder_beside_the_inventory_count(tmp_path: Path) -> None:

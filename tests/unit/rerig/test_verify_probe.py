@@ -82,7 +82,7 @@ def test_what_a_login_shell_prints_before_does_not_matter() -> None:
             1,
             "",
             "sudo: a terminal is required to read the password\nsudo: a password is required\n",
-            "leave --sudo out",
+            "let sudo ask none",
         ),
         (1, "", "sudo: python3: command not found\n", "There is no python3 there"),
         (127, "", "sh: 1: python3: not found\n", "There is no python3 there"),

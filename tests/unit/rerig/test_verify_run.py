@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from ansible_plays import path_before, stub
+from rerig.checkout import ROOT
 from rerig.desired import role_defaults
 from rerig.errors import UserError
+from rerig.upkeep import testing
 from rerig.verify_checks import ANYWHERE, GROUPS
 from rerig.verify_hosts import Subject
 from rerig.verify_run import CHECKS, Children, assess, run_checks
@@ -66,6 +68,14 @@ def board(tmp_path: Path) -> Callable[..., Subject]:
 def test_every_group_is_a_file_of_checks() -> None:
     assert {path.stem.removeprefix("test_") for path in CHECKS.glob("test_*.py")} == set(GROUPS)
     assert set(ANYWHERE) < set(GROUPS)
+
+
+def test_the_clones_own_tests_leave_the_checks_of_machines_alone() -> None:
+    """What goes round pytest's lanes must neither, so each of the two places has to name them."""
+    assert 'norecursedirs = ["tests/state", ' in (ROOT / "pyproject.toml").read_text("utf-8")
+    parts = [path for _, paths in testing._parts(ROOT / "tests") for path in paths]
+    assert parts
+    assert not [path for path in parts if Path(path).is_relative_to(CHECKS)]
 
 
 def test_a_super_board_is_green_and_its_warnings_do_not_count(board: Callable[..., Subject]) -> None:
@@ -139,12 +149,18 @@ def test_ssh_takes_no_unknown_key_asks_nothing_and_is_used_once_to_look(
 def test_an_inventorys_own_options_come_after_ours(tmp_path: Path, ssh_log: Path) -> None:
     variables = {"ansible_ssh_common_args": "-o StrictHostKeyChecking=no", "ansible_ssh_pass": "hush"}
     lab = tmp_path / "lab.json"
-    lab.write_text(json.dumps({"all": {"hosts": {"orin": {**variables, "ansible_user": "me"}}}}), "utf-8")
-    host = checked(Subject("orin", "ansible://orin", str(lab), desired(tmp_path)), ["nvme"])
+    lab.write_text(
+        json.dumps({"all": {"hosts": {"orin": {**variables, "ansible_user": "me", "ansible_host": "{{ x }}"}}}}),
+        "utf-8",
+    )
+    reach = {**variables, "ansible_host": "filled-in.example.net", "ansible_become": "no"}
+    host = checked(Subject("orin", "ansible://orin", str(lab), desired(tmp_path, **reach)), ["nvme"])
     assert host["green"], host
     (call,) = ssh_log.read_text("utf-8").splitlines()
     assert call.startswith("-o BatchMode=yes -o StrictHostKeyChecking=yes ")
     assert "hush" not in call
+    assert " filled-in.example.net " in call
+    assert "sudo" not in call
 
 
 def test_a_machine_that_ssh_does_not_reach_is_one_sentence_and_no_check(

@@ -185,12 +185,13 @@ def test_what_is_no_jetson_has_one_gate() -> None:
 def test_a_missing_variable_and_an_earlier_try_of_our_own_bar_nothing() -> None:
     board = evidence(variables__TegraPlatformSpec=MISSING, variables__OsIndications=number(4), **SPECS)
     mine = road(
-        pending={"boot_id": "one", "slot": "B"}, esp__waiting={"TEGRA_BL.Cap": OTHER_SUM}, esp__free_bytes=30_000_000
+        pending={"slot": "B"}, esp__waiting={"TEGRA_BL.Cap": OTHER_SUM}, esp__free_bytes=30_000_000
     )
     assert judge_progress(board, mine)["state"] == "open"
 
 
-PENDING = {"pending": {"boot_id": "one", "slot": "B"}, "staged": {"sha256": SUM}}
+STAGED = {"sha256": SUM, "boot_id": "one", "slot": "B", "super": True}
+PENDING = {"pending": {"slot": "B"}, "staged": STAGED}
 WAITING = {**PENDING, "esp__waiting": {"TEGRA_BL.Cap": SUM}}
 SUPER_CLOCKS = {
     "gpu__available_frequencies": {"text": "306000000 1020000000"},
@@ -219,6 +220,9 @@ def slots(status: int, current: str = "B") -> dict[str, str]:
         ("two", {"esrt": {"last_attempt_status": {"text": "6163"}}, "variables__BootChainFwStatus": number(3)}, PENDING,
          "failed", "The firmware refused the capsule, since a BootChainFwStatus was left over (last_attempt_status"),
         ("two", {}, {"pending": PENDING["pending"]}, "open", "is not Super."),
+        ("two", {}, WAITING, "open", "is not Super."),
+        ("two", SUPER_CLOCKS, {**PENDING, "staged": {**STAGED, "super": False}}, "applied",
+         "slot B runs, and its tables are Super's."),
     ],
 )  # fmt: skip
 def test_how_far_it_is_is_told_by_boot_slot_and_table(
