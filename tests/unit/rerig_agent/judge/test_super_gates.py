@@ -184,9 +184,7 @@ def test_what_is_no_jetson_has_one_gate() -> None:
 
 def test_a_missing_variable_and_an_earlier_try_of_our_own_bar_nothing() -> None:
     board = evidence(variables__TegraPlatformSpec=MISSING, variables__OsIndications=number(4), **SPECS)
-    mine = road(
-        pending={"slot": "B"}, esp__waiting={"TEGRA_BL.Cap": OTHER_SUM}, esp__free_bytes=30_000_000
-    )
+    mine = road(pending={"slot": "B"}, esp__waiting={"TEGRA_BL.Cap": OTHER_SUM}, esp__free_bytes=30_000_000)
     assert judge_progress(board, mine)["state"] == "open"
 
 
