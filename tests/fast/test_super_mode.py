@@ -131,7 +131,12 @@ def test_told_done_repeated_and_taken_back(board: Board) -> None:
 
 def test_the_table_decides_after_the_reboot_and_the_other_slot_follows(board: Board) -> None:
     board.become(HALF)
-    facts(board.play(**GO))
+    shell = board.container.shell
+    shell.script("mkdir /boot/efi/EFI; touch /boot/efi/EFI/UpdateCapsule")  # in the way of the folder
+    assert board.play(**GO).failure().startswith("The capsule can't be staged:")
+    shell.script("rm /boot/efi/EFI/UpdateCapsule")
+    goes_on = board.play(**GO)
+    assert facts(goes_on)["changed_what"] == ["the super capsule waits for slot A"]
     board.reboot()
     applied = board.play(tasks_from="after_reboot")
     assert facts(applied) == {"reboot_required": False, "changed_what": [], "state": "applied"}
