@@ -9,8 +9,9 @@ if SOURCES not in sys.path:
 
 from invoke.collection import Collection  # noqa: E402 - rerig is importable only from here on
 
-from rerig.tasks import agent, dev, published, rerun, results, runs, twin  # noqa: E402 - as above
+from rerig.tasks import agent, dev, provision, published, rerun, results, runs, twin, verify  # noqa: E402 - as above
 
-namespace = Collection(rerun.rerun, dev.run_tests, dev.lint, dev.relock)
+state = (provision.provision, verify.run_verify, provision.restore)
+namespace = Collection(rerun.rerun, *state, dev.run_tests, dev.lint, dev.relock)
 for module in (runs, results, published, agent, twin):
     namespace.add_collection(Collection.from_module(module))

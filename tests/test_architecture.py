@@ -29,7 +29,7 @@ LAYERS = (
     {"pickup", "local_run", "fleet_run", "fleet_report", "fleet", "meeting", "known_runs", "run_list", "run_keeping"}
     | {"handing", "upkeep", "verify"},
     {"rerun"},
-    {"provision", "runner", "remote", "store", "report"},
+    {"provision", "restore", "runner", "remote", "store", "report"},
 )
 # What the controller may use of the agent: text in, data out, and the judges, which exist only once.
 PURE_AGENT = ("parse", "judge", "plan_format")

@@ -19,6 +19,18 @@ from rerig.text import bounded, printable
 # Whose defaults say what the known state is.
 ROLES = ("board_state", "power_mode", "headless")
 PYTHON = "ansible_python_interpreter"
+# How the host is reached, which may be templates too, and which testinfra would take as they stand.
+REACH = (
+    "ansible_host",
+    "ansible_port",
+    "ansible_user",
+    "ansible_ssh_common_args",
+    "ansible_ssh_extra_args",
+    "ansible_ssh_private_key_file",
+    "ansible_private_key_file",
+    "ansible_become",
+    "ansible_become_user",
+)
 LIMIT_S = 120
 THIS_MACHINE = "localhost"
 ZRAM = ("keep", "off", "swapfile")
@@ -36,8 +48,8 @@ def desired_values(inventory: str | None, host: str) -> dict[str, Any]:
 def render_desired(inventory: str | None, hosts: list[str]) -> dict[str, dict[str, Any]]:
     """{host: {variable: value}} of the inventory's ``hosts`` (None: Ansible's own default one), by one call of Ansible.
 
-    Every default of ROLES, and ``ansible_python_interpreter`` ("" where it is found out). No host is connected to.
-    Raises UserError, one sentence, for what can't be filled in or makes no sense.
+    Every default of ROLES, ``ansible_python_interpreter`` ("" where it is found out), and of REACH what is set. No host
+    is connected to. Raises UserError, one sentence, for what can't be filled in or makes no sense.
     """
     defaults = role_defaults()
     with tempfile.TemporaryDirectory(prefix="rerig-ansible-") as scratch:
@@ -65,11 +77,11 @@ def render_desired(inventory: str | None, hosts: list[str]) -> dict[str, dict[st
         except subprocess.TimeoutExpired as error:
             raise UserError(f"The inventory's values were not filled in within {LIMIT_S} s.") from error
     output = done.stdout.decode("utf-8", "replace")
-    found = {told["host"]: told["values"] for told in map(_told, MARKED.findall(output))}
+    found = {told["host"]: _without_unset(told["values"]) for told in map(_told, MARKED.findall(output))}
     for host in hosts:
         if host not in found:
             raise UserError(_reason(host, output, done.stderr))
-        _check(host, found[host])
+        check_values(host, found[host])
     return {host: found[host] for host in hosts}
 
 
@@ -91,6 +103,7 @@ def _write_play(scratch: Path, hosts: list[str], defaults: dict[str, Any]) -> Pa
     (folder / "main.yml").write_text(json.dumps(defaults), "utf-8")
     values = ", ".join(f"'{name}': {name}" for name in defaults)
     values += f", '{PYTHON}': {PYTHON} | default('')"
+    values += "".join(f", '{name}': {name} | default(none)" for name in REACH)
     shown = f"{{{{ {{'host': inventory_hostname, 'values': {{{values}}}}} | to_json | b64encode }}}}"
     task = {"name": "Show", "ansible.builtin.debug": {"msg": f"@@rerig {shown} rerig@@"}}
     play = scratch / "desired.yml"
@@ -106,6 +119,10 @@ def _told(encoded: str) -> dict[str, Any]:
     return told
 
 
+def _without_unset(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in REACH or value is not None}
+
+
 def _reason(host: str, output: str, errors: bytes) -> str:
     name = printable(host)
     failed = re.search(rf"fatal: \[{re.escape(host)}\].*?\"msg\": (\"(?:[^\"\\]|\\.)*\")", output, re.DOTALL)
@@ -117,7 +134,7 @@ def _reason(host: str, output: str, errors: bytes) -> str:
     return f"The values of {name} in the inventory can't be filled in: {complaint(errors)}."
 
 
-def _check(host: str, values: dict[str, Any]) -> None:
+def check_values(host: str, values: dict[str, Any]) -> None:
     """Raises UserError for a value that no role would take."""
     wrong = [name for name in TEXTS if not isinstance(values[name], str) or not values[name]]
     if wrong:

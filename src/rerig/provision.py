@@ -1,4 +1,4 @@
-"""Brings this machine to a declared state with the playbooks of this clone; only ever when somebody asks."""
+"""Brings machines to a declared state with the playbooks of this clone; only ever when somebody asks."""
 
 from __future__ import annotations
 
@@ -6,66 +6,103 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
+from dataclasses import dataclass
 
 from rerig.checkout import ROOT
 from rerig.errors import UserError
+from rerig.play import run_play
+from rerig.play_hosts import PlayHosts, find_play_hosts
+from rerig.report import provisioning
+from rerig.text import bounded, printable
 
 INVENTORY = ROOT / "inventory" / "localhost"
-SYSTEM_PYTHON = Path("/usr/bin/python3")
-OUR_STDERR = 2
+SITE = ROOT / "playbooks" / "site.yml"
 BY_HAND = "apt-get install fio"
+# Measuring is another verb: ./inv rerun.
+MEASURING = "measure"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How a play is to go. ``only``: the roles of it, None for all; ``reboot``: whether roles may reboot."""
+
+    check: bool = False
+    diff: bool = False
+    only: list[str] | None = None
+    ask_become_pass: bool = False
+    reboot: bool = False
+
+
+def provision(words: list[str], inventory: str | None, wish: Wish) -> int:
+    """Play site.yml on the machines that ``words`` name, and print what changed; the exit status.
+
+    Raises UserError for words that make no sense, and about a single machine that failed.
+    """
+    known = site_roles()
+    roles = known if wish.only is None else _chosen(wish.only, known)
+    hosts = find_play_hosts(words, inventory)
+    flags = [*play_flags(hosts, roles, wish), "--tags", ",".join(roles), "--skip-tags", MEASURING]
+    played = run_play(SITE.name, hosts, flags)
+    call = provisioning.Call(words, inventory, hosts.names, wish.check)
+    return provisioning.print_provisioned(played, call, roles)
+
+
+def site_roles() -> list[str]:
+    """The roles that ``./inv provision`` plays, in their order: those of site.yml that have their own name as a tag."""
+    import yaml
+
+    plays = yaml.safe_load(SITE.read_text("utf-8"))
+    roles = [role for play in plays for role in play.get("roles", []) if role["role"] in role.get("tags", [])]
+    return [role["role"] for role in roles if role["role"] != MEASURING]
+
+
+def play_flags(hosts: PlayHosts, roles: list[str], wish: Wish) -> list[str]:
+    """ansible-playbook's flags for this wish. Raises UserError where nobody here may become root."""
+    flags = [f"--{name}" for name, given in (("check", wish.check), ("diff", wish.diff)) if given]
+    if wish.reboot:
+        flags += [f'--extra-vars={{"{role}_reboot_ok": true}}' for role in roles]
+    if wish.ask_become_pass:
+        if not sys.stdin.isatty():
+            raise UserError("--ask-become-pass needs a terminal to ask on, and there is none.", 2)
+        return [*flags, "--ask-become-pass"]
+    if not hosts.local:
+        return flags
+    return [*flags, *become_flags("Provisioning this machine", "sudo ./inv provision")]
 
 
 def install_tools() -> None:
     """Let the role bench_tools install what the suites start (fio), on this machine.
 
-    Ansible's own output is shown on stderr, so that a result on stdout stays clean. Raises UserError when nobody here
-    may become root, or when the playbook fails.
+    Raises UserError when nobody here may become root, or when the playbook fails.
     """
-    with tempfile.TemporaryDirectory(prefix="rerig-ansible-") as scratch:
-        command = playbook_command("tools.yml", become_flags())
-        done = subprocess.run(command, env=_environment(scratch), stdout=OUR_STDERR, check=False)
-    if done.returncode:
-        raise UserError(f"The tools could not be installed (ansible-playbook: status {done.returncode}); see above.")
+    hosts = PlayHosts(str(INVENTORY), {"localhost": "localhost"}, local=True)
+    played = run_play("tools.yml", hosts, become_flags("Installing tools", f"sudo {BY_HAND}"))
+    if played.status:
+        raise UserError(f"The tools could not be installed (ansible-playbook: status {played.status}); see above.")
 
 
-def playbook_command(name: str, flags: list[str]) -> list[str]:
-    """The argv that runs a playbook of this clone on this machine.
+def become_flags(what: str, by_hand: str) -> list[str]:
+    """How Ansible gets root here: root has it, sudo may ask nothing, else it asks for a password on the terminal.
 
-    By ``-m ansible``: the script ansible-playbook names its interpreter in its first line, which breaks on long paths.
-    """
-    command = [sys.executable, "-m", "ansible", "playbook", "--inventory", str(INVENTORY), *flags]
-    if not SYSTEM_PYTHON.exists():  # an image that has Python elsewhere
-        command += ["--extra-vars", f"ansible_python_interpreter={os.path.realpath(sys.executable)}"]
-    return [*command, str(ROOT / "playbooks" / name)]
-
-
-def become_flags() -> list[str]:
-    """How Ansible gets root here: nothing for root, nothing for sudo without a password, else it asks on the terminal.
-
-    Raises UserError where none of these is possible.
+    Raises UserError where none of these is possible; it says ``what`` needs root and what to type ``by_hand``.
     """
     if os.geteuid() == 0:
-        return []
+        return ["--extra-vars=ansible_become=false"]  # there may be no sudo
     sudo = shutil.which("sudo")
     if sudo is None:
-        raise UserError(f"Installing tools needs root, and there is no sudo here; as root: {BY_HAND}.")
+        raise UserError(f"{what} needs root, and there is no sudo here; as root: {by_hand.removeprefix('sudo ')}.")
     probe = subprocess.run([sudo, "-n", "true"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if probe.returncode == 0:
         return []
     if sys.stdin.isatty():
         return ["--ask-become-pass"]
-    raise UserError(f"Installing tools needs sudo's password, and there is no terminal to ask on: sudo {BY_HAND}.")
+    raise UserError(f"{what} needs sudo's password, and there is no terminal to ask on: {by_hand}.")
 
 
-def _environment(scratch: str) -> dict[str, str]:
-    """Ansible wants a UTF-8 locale and folders to write in, which a user's home need not offer."""
-    own = {
-        "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
-        "ANSIBLE_HOME": scratch,
-        "ANSIBLE_REMOTE_TEMP": f"{scratch}/remote",
-        "LC_ALL": "C.UTF-8",
-    }
-    return {**{name: value for name, value in os.environ.items() if name != "LANGUAGE"}, **own}
+def _chosen(only: list[str], known: list[str]) -> list[str]:
+    """Those of ``known`` that are asked for, in their own order."""
+    for name in only:
+        if name not in known:
+            shown = bounded(printable(name), 80)
+            raise UserError(f"--only {shown!r}: there is no such part; there are {', '.join(known)}.", 2)
+    return [name for name in known if name in only]

@@ -40,11 +40,12 @@ def find_subjects(words: list[str], inventory: str | None) -> list[Subject]:
     for word in words:
         for name, listed in _named(word, known):
             named.setdefault(name, listed)
+    specs = {name: f"ansible://{name}" if listed else _destination(name) for name, listed in named.items()}
     values = _of(inventory, [name for name, listed in named.items() if listed])
     plain = {} if all(named.values()) else _of(f"{THIS_MACHINE},", [THIS_MACHINE])[THIS_MACHINE]
     return [
-        Subject(name, f"ansible://{name}", inventory, values[name]) if listed else _destination(name, plain)
-        for name, listed in named.items()
+        Subject(name, spec, inventory, values[name]) if named[name] else Subject(name, spec, desired=plain)
+        for name, spec in specs.items()
     ]
 
 
@@ -62,9 +63,9 @@ def _named(word: str, known: Inventory | None) -> list[tuple[str, bool]]:
     return [(name, True) for name in names]
 
 
-def _destination(word: str, desired: dict[str, Any]) -> Subject:
+def _destination(word: str) -> str:
     host = parse_destination(word)
     address = f"[{quote(host.destination, safe=':')}]" if ":" in host.destination else quote(host.destination, safe="")
     user = f"{quote(host.user, safe='')}@" if host.user else ""
     port = f":{host.port}" if host.port else ""
-    return Subject(word, f"ssh://{user}{address}{port}", desired=desired)
+    return f"ssh://{user}{address}{port}"

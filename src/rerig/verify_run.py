@@ -64,6 +64,8 @@ class Children:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
             child.wait()
+        if child.stdout:
+            child.stdout.close()
         self._running.discard(child)
 
 

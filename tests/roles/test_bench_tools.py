@@ -22,13 +22,16 @@ case "$*" in
   test ! -e "{state}/locked" || {{ echo 'E: Could not get lock' >&2; exit 100; }}
   for package; do :; done
   test -e "{state}/liar" || : > "{state}/installed-$package"
-  printf '#!/bin/sh\\necho fio-3.99\\n' > "{bin}/fio"; chmod +x "{bin}/fio" ;;
+  says='echo fio-3.99'
+  test ! -e "{state}/broken" || says='echo "error while loading shared libraries" >&2; exit 127'
+  printf '#!/bin/sh\\n%s\\n' "$says" > "{bin}/fio"; chmod +x "{bin}/fio" ;;
 esac
 """
 DPKG_QUERY = """
 for package; do :; done
 test -e "{state}/installed-$package" || {{ echo "dpkg-query: no packages found matching $package" >&2; exit 1; }}
-case "$*" in *Version*) echo "installed 3.99-1" ;; *) echo installed ;; esac
+echo "$package" >> "{state}/dpkg-query.log"
+echo "$package installed 3.99-1"
 """
 SUDO = """
 echo "$*" >> "{state}/sudo.log"
@@ -103,6 +106,7 @@ def test_check_apply_repeat_and_read_back(machine: Machine) -> None:
         repeat = machine.play(*flags)
         assert recap(repeat) == {"changed": 0, "failed": 0, "status": 0}, repeat
     assert len(machine.calls("apt-get")) == 2
+    assert len(machine.calls("dpkg-query")) == 3  # the read-back, and one look a repeat
 
     assert (machine.state / "installed-fio").exists()
     said = subprocess.run([machine.bin / "fio"], capture_output=True, text=True, check=True).stdout
@@ -132,11 +136,8 @@ def test_an_installation_that_did_not_happen_is_noticed(machine: Machine) -> Non
     assert re.findall(r"TASK \[(.*?)\]", output)[-1] == "bench_tools : verify | Ask dpkg which versions are there"
 
 
-def test_a_tool_that_does_not_run_is_noticed(machine: Machine) -> None:
-    (machine.state / "installed-fio").touch()
-    fio = machine.bin / "fio"
-    fio.write_text("#!/bin/sh\necho 'error while loading shared libraries' >&2; exit 127\n", "utf-8")
-    fio.chmod(0o755)
+def test_a_tool_that_was_installed_and_does_not_run_is_noticed(machine: Machine) -> None:
+    (machine.state / "broken").touch()
     output = machine.play()
     assert recap(output)["status"] != 0
     assert "error while loading shared libraries" in output
@@ -154,6 +155,14 @@ def test_what_is_no_package_name_is_refused_before_anything_runs(machine: Machin
     output = machine.play("--extra-vars", f'{{"bench_tools_packages": ["{package}"]}}')
     assert recap(output)["status"] != 0
     assert "no Debian package name" in output
+    assert machine.calls("apt-get") == []
+
+
+def test_a_system_where_dpkg_does_not_answer_is_refused_in_a_sentence(machine: Machine) -> None:
+    (machine.bin / "dpkg-query").write_text("#!/bin/sh\necho 'no database' >&2; exit 2\n", "utf-8")
+    output = machine.play()
+    assert recap(output)["status"] != 0
+    assert "on Debian and its kin, and dpkg can't be asked here: no database" in " ".join(output.split())
     assert machine.calls("apt-get") == []
 
 

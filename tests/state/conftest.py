@@ -22,12 +22,14 @@ from testinfra.backend.local import LocalBackend
 from testinfra.backend.ssh import SshBackend
 from testinfra.host import Host
 
-from rerig.desired import THIS_MACHINE, desired_values
+from rerig.desired import REACH, THIS_MACHINE, desired_values
 from rerig.errors import UserError
 from rerig.verify_checks import Check, CheckFailed, Look
 from rerig.verify_probe import SSH_FAILED, probe_words, read_look, unreachable
 
-HOSTS = pytest.StashKey[dict[str, dict[str, Any]]]()
+HOSTS = pytest.StashKey[list[Host]]()
+TOLD = pytest.StashKey[dict[str, dict[str, Any]]]()
+FILLED = pytest.StashKey[dict[str, dict[str, Any]]]()
 CHECK = pytest.StashKey[Check]()
 # testinfra's other ways either accept unknown host keys (paramiko, which it takes by default) or were never tried here.
 WAYS = ("local", "ssh", "safe-ssh", "ansible")
@@ -44,13 +46,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[HOSTS] = {}
+    """Wrong words end it here; testinfra itself takes an unknown host for no test at all, and that for a success."""
+    config.stash[TOLD], config.stash[FILLED] = {}, {}
+    config.stash[HOSTS] = _hosts(config)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """testinfra's own would take an unknown host for no test at all."""
     if "host" in metafunc.fixturenames:
-        hosts = _hosts(metafunc.config)
+        hosts = metafunc.config.stash[HOSTS]
         names = [host.backend.get_pytest_id() for host in hosts]
         metafunc.parametrize("host", hosts, ids=names, scope="session", indirect=True)
 
@@ -88,6 +91,11 @@ def host(request: pytest.FixtureRequest, sockets: Path | None) -> Host:
     if backend.get_connection_type() == "ansible":
         inner = None
         if not backend.force_ansible:
+            values = _values(found, request.config)
+            known = backend.ansible_runner.inventory["_meta"].setdefault("hostvars", {}).setdefault(backend.host, {})
+            known.update({name: values[name] for name in REACH if name in values})
+            if "ansible_become" in known:  # any text is true to testinfra
+                known["ansible_become"] = str(known["ansible_become"]).lower() in ("true", "yes", "on", "1")
             inner = backend.ansible_runner.get_host(
                 backend.host, ssh_config=backend.ssh_config, ssh_identity_file=backend.ssh_identity_file
             )
@@ -101,7 +109,7 @@ def host(request: pytest.FixtureRequest, sockets: Path | None) -> Host:
 
 def _give_up(host: Host, config: pytest.Config, sentence: str) -> NoReturn:
     """Nothing can be said of this machine."""
-    config.stash[HOSTS].setdefault(host.backend.get_pytest_id(), _nothing())["problem"] = sentence
+    config.stash[TOLD].setdefault(host.backend.get_pytest_id(), _nothing())["problem"] = sentence
     pytest.fail(sentence, pytrace=False)
 
 
@@ -118,15 +126,28 @@ def _hold_to_known_keys(backend: SshBackend, sockets: Path | None) -> None:
 @pytest.fixture(scope="session")
 def desired(host: Host, pytestconfig: pytest.Config) -> dict[str, Any]:
     """What the machine is to be like: {variable of a role: value}."""
-    if path := pytestconfig.option.rerig_desired:
+    return _values(host, pytestconfig)
+
+
+def _values(host: Host, config: pytest.Config) -> dict[str, Any]:
+    """The values, filled in once for each host."""
+    filled = config.stash[FILLED]
+    name = host.backend.get_pytest_id()
+    if name not in filled:
+        try:
+            filled[name] = _fill_in(host, config)
+        except UserError as error:
+            _give_up(host, config, str(error))
+    return filled[name]
+
+
+def _fill_in(host: Host, config: pytest.Config) -> dict[str, Any]:
+    if path := config.option.rerig_desired:
         values: dict[str, Any] = json.loads(Path(path).read_text("utf-8"))
         return values
-    try:
-        if host.backend.get_connection_type() == "ansible":
-            return desired_values(pytestconfig.option.ansible_inventory, host.backend.get_hostname())
-        return desired_values(f"{THIS_MACHINE},", THIS_MACHINE)
-    except UserError as error:
-        _give_up(host, pytestconfig, str(error))
+    if host.backend.get_connection_type() == "ansible":
+        return desired_values(config.option.ansible_inventory, host.backend.get_hostname())
+    return desired_values(f"{THIS_MACHINE},", THIS_MACHINE)
 
 
 @pytest.fixture(scope="session")
@@ -136,7 +157,7 @@ def look(host: Host, desired: dict[str, Any], pytestconfig: pytest.Config) -> Lo
         seen = Look.of(_look(host, desired))
     except UserError as error:
         _give_up(host, pytestconfig, str(error))
-    pytestconfig.stash[HOSTS].setdefault(host.backend.get_pytest_id(), _nothing())["look"] = seen
+    pytestconfig.stash[TOLD].setdefault(host.backend.get_pytest_id(), _nothing())["look"] = seen
     return seen
 
 
@@ -173,7 +194,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if params is None or (call.when != "call" and report.passed):
         return report
     name = params.params["host"].backend.get_pytest_id()
-    entry = item.config.stash[HOSTS].setdefault(name, _nothing())
+    entry = item.config.stash[TOLD].setdefault(name, _nothing())
     found = told or Check(Path(str(item.path)).stem.removeprefix("test_"), item.name.partition("[")[0])
     if report.skipped:
         found.end("skipped", str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else "It was skipped.")
@@ -197,7 +218,7 @@ def _words(call: pytest.CallInfo[None], report: pytest.TestReport) -> str:
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """A check that was skipped proves nothing."""
-    hosts = session.config.stash[HOSTS]
+    hosts = session.config.stash[TOLD]
     skipped = any(one["status"] == "skipped" for entry in hosts.values() for one in entry["checks"])
     if skipped and exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -210,7 +231,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """For who runs pytest by hand: the cause, and what only warns."""
-    for name, entry in config.stash[HOSTS].items():
+    for name, entry in config.stash[TOLD].items():
         seen: Look | None = entry["look"]
         lines = [warning for one in entry["checks"] for warning in one["warnings"]]
         terminalreporter.write_line(f"{name}: {seen.cause if seen else entry['problem']}")

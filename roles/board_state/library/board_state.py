@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.rerig_agent.facts.known_state import is_wanted, own_swap_units
-from ansible.module_utils.rerig_agent.facts.readings import within
+from ansible.module_utils.rerig_agent.facts.units import own_swap_files, place_of, unit_links, unit_runs
 from ansible.module_utils.rerig_agent.judge.conditions_summary import summarize
 from ansible.module_utils.rerig_agent.state import look
 
@@ -17,7 +16,8 @@ module: board_state
 short_description: Look at a machine and judge its state
 description:
   - Collects what the machine says of itself and gives the one judgement that verify, the roles and every result share.
-  - Reads files only, unless O(tools) asks the board's own tools, which only read too.
+  - Reads files only, unless O(tools) asks the board's own tools, which only read too. It takes no root; what root would
+    add is in RV(super.needs_root).
 author: the rerig authors
 options:
   root:
@@ -27,18 +27,14 @@ options:
   tools:
     description: Also ask the board's own tools (nvbootctrl), which takes root.
     type: bool
-    default: false
-  keep_evidence:
-    description: Also give the whole evidence.
-    type: bool
-    default: false
+    default: true
   units:
-    description: Units of which to say whether they are enabled.
+    description: Units of which to say whether they are enabled and whether they run.
     type: list
     elements: str
     default: []
   paths:
-    description: Files of which to say whether they are there.
+    description: Files of which to say whether they are there, and how much room there is for them.
     type: list
     elements: path
     default: []
@@ -59,6 +55,10 @@ super:
   description: The verdict on Super mode, of rerig_agent.judge.super_mode.judge_super.
   returned: always
   type: dict
+evidence:
+  description: What the verdict is made of, without the long texts that only the judge reads.
+  returned: always
+  type: dict
 known_state:
   description: What the machine boots into, its desktop and the units that say something about its state.
   returned: always
@@ -73,23 +73,28 @@ fan:
   returned: always
   type: dict
 units:
-  description: Whether each of O(units) is wanted by some target, by its name.
+  description: For each of O(units) whether it is C(enabled) and whether it C(runs).
   returned: always
   type: dict
 paths:
-  description: Whether each of O(paths) is there, by its name.
+  description: For each of O(paths) its size or none (C(bytes)), and the room there (C(free_bytes), none without a folder).
   returned: always
   type: dict
-swap_units:
-  description: Swap units of rerig's own that are wanted by some target.
+swap_files:
+  description: Swap files of rerig's own, each with its unit.
   returned: always
-  type: list
-  elements: str
+  type: dict
 memory_available_bytes:
   description: MemAvailable.
   returned: always
   type: int
+user_id:
+  description: Whose eyes it looked with; 0 is root.
+  returned: always
+  type: int
 """
+
+LONG = ("cpuinfo", "meminfo")
 
 
 def main() -> None:
@@ -97,8 +102,7 @@ def main() -> None:
     module = AnsibleModule(
         argument_spec={
             "root": {"type": "path", "default": "/"},
-            "tools": {"type": "bool", "default": False},
-            "keep_evidence": {"type": "bool", "default": False},
+            "tools": {"type": "bool", "default": True},
             "units": {"type": "list", "elements": "str", "default": []},
             "paths": {"type": "list", "elements": "path", "default": []},
         },
@@ -111,15 +115,17 @@ def main() -> None:
     evidence = seen["evidence"]
     module.exit_json(
         changed=False,
-        super=seen["super"],
-        links=seen["links"],
-        fan=seen["fan"],
+        evidence={name: value for name, value in evidence.items() if name not in LONG},
         known_state=evidence["known_state"],
-        units={unit: is_wanted(root, unit) for unit in module.params["units"]},
-        paths={path: os.path.lexists(within(root, path, last=False)) for path in module.params["paths"]},
-        swap_units=own_swap_units(root),
+        units={
+            unit: {"enabled": bool(unit_links(root, unit)), "runs": unit_runs(root, unit)}
+            for unit in module.params["units"]
+        },
+        paths={path: place_of(root, path) for path in module.params["paths"]},
+        swap_files=own_swap_files(root),
         memory_available_bytes=summarize(evidence)["memory_available_bytes"],
-        **({"evidence": evidence} if module.params["keep_evidence"] else {}),
+        user_id=os.geteuid(),
+        **{name: seen[name] for name in ("super", "links", "fan")},
     )
 
 

@@ -1,8 +1,9 @@
 """nvpmodel's configuration (/etc/nvpmodel.conf): parameters with their files, power models with their values.
 
 Its syntax stands in its own header: ``< PARAM TYPE=FILE|CLOCK NAME=x >`` with lines ``ARGUMENT PATH`` (``…_KNEXT``: the
-path on kernels from 5.15 on), ``< POWER_MODEL ID=n NAME=s >`` with lines ``PARAMETER ARGUMENT VALUE``, ``< PM_CONFIG
-DEFAULT=n >``. Blanks inside the brackets are free: the real files have a ``<PARAM``.
+path on kernels from 5.15 on), ``< PARAM TYPE=HWMON NAME=x >`` with lines ``ARGUMENT FOLDER FILE``,
+``< POWER_MODEL ID=n NAME=s >`` with lines ``PARAMETER ARGUMENT VALUE``, ``< PM_CONFIG DEFAULT=n >``. Blanks inside the
+brackets are free: the real files have a ``<PARAM``.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ def parse_conf(text: str) -> dict[str, Any]:
     "default": id}.
 
     ``settings`` is {"GPU MAX_FREQ": value}: an int where it is one (Hz, kHz or a mask as the parameter has it; -1: no
-    cap), else the word. Arguments of ``paths`` keep their _KNEXT. ``default`` is None where none is named. Sections of
-    other kinds (FAN_CONFIG) are left out. ParseError: no power model, two of one id or name, or a line that belongs to
-    no section.
+    cap), else the word. Arguments of ``paths`` keep their _KNEXT; those of type HWMON are left out, as no name of their
+    folder stays the same. ``default`` is None where none is named. Sections of other kinds (FAN_CONFIG) are left out.
+    ParseError: no power model, two of one id or name, or a line that belongs to no section.
     """
     params: dict[str, dict[str, Any]] = {}
     models: list[dict[str, Any]] = []
     defaults: set[int] = set()
-    section = ""
+    section, is_hwmon = "", False
     current: dict[str, Any] = {}
     for whole_line in split_lines(text, WHAT):
         line = whole_line.partition("#")[0].strip()
@@ -42,6 +43,7 @@ def parse_conf(text: str) -> dict[str, Any]:
             section, words = _section(line)
             if section == "PARAM":
                 current = {}
+                is_hwmon = words.get("TYPE") == "HWMON"
                 params[_word(words, "NAME")] = {"type": words.get("TYPE"), "paths": current}
             elif section == "POWER_MODEL":
                 current = {}
@@ -51,8 +53,9 @@ def parse_conf(text: str) -> dict[str, Any]:
             elif section == "PM_CONFIG" and "DEFAULT" in words:
                 defaults.add(whole(words["DEFAULT"], "the default mode"))
         elif section == "PARAM" and line:
-            argument, path = _split(line, 2)
-            current[argument] = path
+            argument, path, *file = _split(line, 3 if is_hwmon else 2)
+            if not file:
+                current[argument] = path
         elif section == "POWER_MODEL" and line:
             parameter, argument, value = _split(line, 3)
             current[f"{parameter} {argument}"] = _value(value)

@@ -78,7 +78,7 @@ def test_a_torn_name_of_a_board_is_no_other_board(end: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "\0", "a\0\0b\0", "a\n\0", "\x1b[2J\0", "\u00e9\0", "a" * 1001 + "\0", "a\0" * 40_000]
+    "text", ["", "\0", "a\0\0b\0", "a\0b", "a\n\0", "\x1b[2J\0", "\u00e9\0", "a" * 1001 + "\0", "a\0" * 40_000]
 )
 def test_what_is_no_property_of_strings_is_refused(text: str) -> None:
     with pytest.raises(ParseError):
@@ -94,7 +94,7 @@ def test_ids_name_the_module_and_the_carrier() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "3767-0005-30", "3767-0005", "-3767-0005-300", "\u0663767-0005-300", "x" * 70_000]
+    "text", ["", "3767-0005-30", "3767-0005-300x", "3767-0005", "-3767-0005-300", "\u0663767-0005-300", "x" * 70_000]
 )
 def test_what_are_no_ids_is_refused(text: str) -> None:
     with pytest.raises(ParseError):

@@ -47,6 +47,7 @@ def test_without_a_default_the_first_entry_is_started_and_what_it_lacks_is_none(
     found = parse_extlinux("LABEL one\n\tLINUX /boot/Image\n\tAPPEND quiet noroot=1\nLABEL two\n\tFDT /x\n")
     assert (found["default"], found["fdt"], found["root"]) == ("one", None, None)
     assert parse_extlinux("LABEL one\n")["append"] is None
+    assert parse_extlinux("LABEL one\nAPPEND rw root=/dev/nvme0n1p1")["root"] == "/dev/nvme0n1p1"
 
 
 @pytest.mark.parametrize(
@@ -59,6 +60,7 @@ def test_without_a_default_the_first_entry_is_started_and_what_it_lacks_is_none(
         CONF.replace("DEFAULT primary", "DEFAULT rescue"),
         CONF.replace("LABEL backup\n", "LABEL primary\n", 2),
         CONF.replace("LABEL primary", "LABEL"),
+        CONF.replace("LABEL primary", "LABEL primary kernel"),
         CONF.replace(DTB, "kernel.dtb"),
         CONF.replace(DTB, "/boot/\u0661.dtb"),
         CONF.replace("      INITRD", "      FDT /boot/dtb/first.dtb\n      INITRD"),

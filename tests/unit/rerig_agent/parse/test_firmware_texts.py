@@ -70,6 +70,7 @@ def test_super_is_a_word_of_the_board_s_name(spec: str, is_super: bool) -> None:
             "\u0663767--0005--1--jetson-a-",
         ),
         "3767-0005-300--1--jetson-orin-nano-devkit-super-",  # another order of places
+        *("3767--00055--1--jetson-orin-", "37677--0005--1--jetson-orin-", "3767-3000-0005--1--jetson-orin-"),
         "3767--0005--1--jetson orin-",
         "3767--0005--1--jetson-orin-\0",
         "-3767--0005--1--jetson-orin-",
@@ -116,7 +117,7 @@ def test_a_line_without_a_value_is_no_value() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "TNSPEC\n", "tnspec a\n", "\0" * 100, CONTROL + "\0", CONTROL + "TNSPEC 3767-x\n"]
+    "text", ["", "TNSPEC\n", "TNSPEC a b\n", "tnspec a\n", "\0" * 100, CONTROL + "\0", CONTROL + "TNSPEC 3767-x\n"]
 )
 def test_an_empty_torn_or_contradictory_boot_control_file_is_refused(text: str) -> None:
     with pytest.raises(ParseError):
@@ -137,6 +138,7 @@ def test_a_variable_is_its_attributes_and_its_value() -> None:
     assert (number["attributes"], number["number"], number["text"]) == (7, 1, None)
     wish = parse_variable("07000000" + "0400000000000000")  # OsIndications: there is a capsule on the disk
     assert (wish["number"], wish["value_hex"]) == (4, "0400000000000000")
+    assert [parse_variable("07000000" + byte)["text"] for byte in ("1f", "20", "7e", "7f")] == [None, " ", "~", None]
     empty = parse_variable("06000000")
     assert (empty["value_hex"], empty["text"], empty["number"]) == ("", None, None)
 

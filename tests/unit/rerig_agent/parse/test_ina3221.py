@@ -24,6 +24,7 @@ NANO = {
     "in4_input": "5\n",
     "in7_label": "sum of shunt voltages\n",
     "in7_input": "12\n",
+    "in1_label_of_another_driver": "VDD_OTHER\n",
 }
 
 

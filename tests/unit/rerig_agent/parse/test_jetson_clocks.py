@@ -64,6 +64,14 @@ def test_newer_releases_say_once_who_is_online_and_have_two_lines_about_the_fan(
     assert parse_show(text.replace("3, Offline CPUs: 2", "3, Offline CPUs:"))["online"] == "0-1,3"
 
 
+def test_a_memory_that_jetson_clocks_holds_says_so_and_what_is_torn_elsewhere_is_not_there() -> None:
+    emc = "EMC MinFreq=3199000000 MaxFreq=3199000000 CurrentFreq=3199000000 FreqOverride=1"
+    names = "SOC family:tegra234  Machine:A board of \u00e9\nNV Power Mode: 25W and more\nOnline CPUs: 0-1-2"
+    found = parse_show("\n".join([names, CORE.replace("Online=1 ", ""), GPU, emc]))
+    assert found["emc"]["override"] is True
+    assert (found["machine"], found["mode"], found["cpus"][0]["online"]) == (None, None, False)
+
+
 def test_older_releases_sort_by_name_and_a_thor_names_its_gpu_otherwise() -> None:
     cores = [CORE.replace("cpu0", f"cpu{number}") for number in (0, 1, 10, 2)]
     thor = "gpu-gpc-0 MinFreq=1 MaxFreq=1575000000 CurrentFreq=2\ngpu-nvd-0 MinFreq=3 MaxFreq=4 CurrentFreq=5"
@@ -85,6 +93,8 @@ def test_older_releases_sort_by_name_and_a_thor_names_its_gpu_otherwise() -> Non
         f"{CORE}\nGPU MinFreq=306000000 MaxFreq=\u0661 CurrentFreq=1",
         f"{CORE[:70]}\n{GPU}",
         f"cpu0:  Onl\n{CORE}\n{GPU}",
+        f"{CORE.replace('schedutil', 'schedutil9')}\n{GPU}",
+        f"{CORE}{' x=1' * 300}\n{GPU}",
         f"{CORE}\n{CORE}\n{GPU}",
         f"{CORE.replace('Online=1', 'Online=2')}\n{GPU}",
         "Error: jetson_clocks must be run as root",

@@ -253,8 +253,12 @@ MAX_FREQ_KNEXT /sys/devices/platform/17000000.gpu/devfreq_dev/max_freq
 <PARAM TYPE=CLOCK NAME=EMC >
 MAX_FREQ /sys/kernel/nvpmodel_emc_cap/emc_iso_cap
 
+< PARAM TYPE=HWMON NAME=VDDIN_OC_LIMIT >
+WARN /sys/devices/platform/c240000.i2c/i2c-1/1-0040/hwmon curr1_max
+
 < POWER_MODEL ID=0 NAME=15W >
 CPU_ONLINE CORE_0 1
+VDDIN_OC_LIMIT WARN 3000
 GPU MAX_FREQ 612000000
 EMC MAX_FREQ 0
 
@@ -272,7 +276,13 @@ def test_a_configuration_gives_modes_by_name_and_both_kernels_paths(text: str) -
     conf = parse_conf(text)
     assert [(model["id"], model["name"]) for model in conf["models"]] == [(0, "15W"), (2, "MAXN_SUPER")]
     assert conf["default"] == 0
-    assert conf["models"][0]["settings"] == {"CPU_ONLINE CORE_0": 1, "GPU MAX_FREQ": 612000000, "EMC MAX_FREQ": 0}
+    assert conf["models"][0]["settings"] == {
+        "CPU_ONLINE CORE_0": 1,
+        "VDDIN_OC_LIMIT WARN": 3000,
+        "GPU MAX_FREQ": 612000000,
+        "EMC MAX_FREQ": 0,
+    }
+    assert conf["params"]["VDDIN_OC_LIMIT"] == {"type": "HWMON", "paths": {}}
     assert conf["models"][1]["settings"] == {"GPU MAX_FREQ": -1, "GPU_POWER_CONTROL_ENABLE GPU_PWR_CNTL_EN": "on"}
     assert conf["params"]["CPU_ONLINE"]["type"] == "FILE"
     assert conf["params"]["GPU"]["paths"]["MAX_FREQ_KNEXT"].startswith("/sys/devices/platform/17000000.gpu/")
@@ -299,6 +309,9 @@ def test_a_configuration_need_not_name_a_default() -> None:
         "< POWER_MODEL ID=-1 NAME=15W >",
         "< POWER_MODEL ID=\u0661 NAME=15W >",
         "< POWER_MODEL ID=0 NAME= >",
+        "< POWER_MODEL ID=0 NAME=15W! >",
+        "< POWER_MODEL ID=0 < NAME=15W >",
+        "< POWER_MODEL ID=0 NAME=15W >>",
         "< POWER_MODEL ID=0 NAME=15W > < POWER_MODEL ID=1 NAME=7W >",
         "< >",
         "<",
@@ -308,6 +321,8 @@ def test_a_configuration_need_not_name_a_default() -> None:
         CONF.replace("DEFAULT=0", "DEFAULT=5"),
         CONF.replace("DEFAULT=0", "DEFAULT=x"),
         CONF.replace("GPU MAX_FREQ -1", "GPU MAX_FREQ"),
+        CONF.replace("hwmon curr1_max", "hwmon"),
+        CONF.replace("/cpu0/online", "/cpu0/on line"),
         CONF.replace("CORE_0 /sys/devices/system/cpu/cpu0/online", "CORE_0"),
         "GPU MAX_FREQ -1\n" + CONF,
         CONF + "\0",

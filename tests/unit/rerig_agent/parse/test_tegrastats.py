@@ -250,6 +250,12 @@ BEFORE, AFTER = "RAM 1/2MB (lfb 1x4MB) CPU [", "] GR3D_FREQ 0% cpu@40C VDD_IN 1m
         BEFORE + "-1%@729" + AFTER,
         BEFORE + "\u0661%@729" + AFTER,
         BEFORE + "off,...,off" + AFTER,
+        BEFORE + "1%@729x" + AFTER,
+        BEFORE + "off" + AFTER + " tj@50Cx",
+        BEFORE + "off" + AFTER + " tj@50C/",
+        BEFORE + "off" + AFTER + " VDD-SOC 12mW/12mW",
+        BEFORE + "off" + AFTER + " VDD_soc 12mW/12mW",
+        BEFORE + "off" + AFTER + " NCX 12mW/12mW",
         BEFORE + "off" + AFTER + "\nRAM 1/2MB",
         BEFORE + "off" + AFTER + " cpu@41C",
         BEFORE + "off" + AFTER + " VDD_IN 5mW",
@@ -283,7 +289,16 @@ def test_a_recording_is_its_lines() -> None:
     with pytest.raises(ParseError):
         parse_lines(recorded("nano_root")[:250] + "\n")
     with pytest.raises(ParseError):
+        parse_lines(text + recorded("nano_root")[:250] + "\n")
+    with pytest.raises(ParseError):
+        parse_lines(recorded("nano_root")[:250])
+    with pytest.raises(ParseError):
         parse_lines("$ tegrastats\n")
+
+
+def test_memory_may_be_full() -> None:
+    found = parse_line("RAM 2/2MB (lfb 1x4MB) SWAP 3/3MB (cached 0MB) CPU [off" + AFTER)
+    assert (found["ram_used_mb"], found["swap_used_mb"]) == (2, 3)
 
 
 NUMBERS = st.integers(0, 99_999)
