@@ -12,6 +12,7 @@ from fast.board import become_board, facts_of, owner_of, play_of, seen
 from twin.container import Container
 from twin.l4t import shapes
 from twin.l4t.personalities import NX_16GB_SUPER, PERSONALITIES, PLAIN
+from twin.shell import Shell
 
 pytestmark = pytest.mark.root
 FIFTEEN = PERSONALITIES["orin-nano-super-15w"]
@@ -66,14 +67,16 @@ def test_a_mode_that_needs_a_reboot_is_not_asked_for_unasked(
 ) -> None:
     become_board(shared_fast_twin, PLAIN)
     boot = shared_fast_twin.shell.script("systemctl show --property=UserspaceTimestampMonotonic")
-    needed, what = facts(owner.play(playbook, power_mode_name="7W"))
-    assert needed
-    assert what == ["power mode 15W → 7W (needs a reboot, which was not allowed: power_mode_reboot_ok)"]
-    assert mode(shared_fast_twin) == "15W"
+    before = seen(shared_fast_twin)
+    played = owner.play(playbook, power_mode_name="7W")
+    assert facts(played) == (True, ["power mode 15W stays: 7W needs a reboot, which power_mode_reboot_ok: true allows"])
+    assert played.recap()["changed"] == 0
+    told = owner.play(playbook, "--check", power_mode_name="7W", power_mode_reboot_ok=True)
+    assert (facts(told), told.recap()["changed"]) == ((False, ["power mode 15W → 7W"]), 1)
     assert shared_fast_twin.shell.script("systemctl show --property=UserspaceTimestampMonotonic") == boot
+    assert seen(shared_fast_twin) == before
 
 
-@pytest.mark.slow
 def test_with_leave_to_reboot_such_a_mode_is_in_force_afterwards(fast_twin: Container, tmp_path: Path) -> None:
     become_board(fast_twin, NX_16GB_SUPER)
     owner = owner_of(fast_twin, tmp_path / "controller")
@@ -82,33 +85,47 @@ def test_with_leave_to_reboot_such_a_mode_is_in_force_afterwards(fast_twin: Cont
     assert mode(fast_twin) == "10W"
 
 
-@pytest.mark.slow
-def test_clocks_are_pinned_at_every_boot_and_let_go(
+def test_clocks_are_pinned_in_each_mode_and_let_go_at_the_end(
     shared_fast_twin: Container, owner: Controller, playbook: Path, restoring: Path
 ) -> None:
     become_board(shared_fast_twin, FIFTEEN)
+    shell = shared_fast_twin.shell
     before = seen(shared_fast_twin)
-    wanted = {"power_mode_name": "15W", "power_mode_persist_clocks": True, "power_mode_fan_profile": "cool"}
+    wanted = {"power_mode_persist_clocks": True, "power_mode_fan_profile": "cool"}
     told = facts(owner.play(playbook, "--check", **wanted))
-    assert told == (False, ["jetson_clocks at every boot: yes", "fan profile quiet → cool"])
+    assert told == (
+        False,
+        ["power mode 15W → MAXN_SUPER", "the clocks are pinned at every boot", "fan profile quiet → cool"],
+    )
     assert seen(shared_fast_twin) == before
     assert facts(owner.play(playbook, **wanted)) == told
-    clocks = shapes.read_clocks(shared_fast_twin.shell.script("jetson_clocks --show"))
-    assert clocks.gpu.lowest == clocks.gpu.highest
-    assert shapes.read_fan(shared_fast_twin.shell.script("nvfancontrol -q")) == "cool"
-    assert shared_fast_twin.shell.script("systemctl is-enabled rerig-jetson-clocks.service") == "enabled\n"
+    assert pinned_gpu(shell) == 1_020_000_000
+    assert shapes.read_fan(shell.script("nvfancontrol -q")) == "cool"
+    assert shell.script("systemctl is-enabled rerig-jetson-clocks.service") == "enabled\n"
     again = owner.play(playbook, **wanted)
     assert (facts(again), again.recap()["changed"]) == ((False, []), 0)
-    assert facts(owner.play(restoring))[1] == ["jetson_clocks at every boot: no", "fan profile cool → quiet"]
+    # A switch of the mode takes back what jetson_clocks has set.
+    assert facts(owner.play(playbook, power_mode_name="25W", **wanted)) == (False, ["power mode MAXN_SUPER → 25W"])
+    assert pinned_gpu(shell) == 918_000_000
+    assert facts(owner.play(restoring)) == (
+        False,
+        ["the clocks are pinned at no boot any more", "power mode 25W → 15W", "fan profile cool → quiet"],
+    )
     assert seen(shared_fast_twin) == before
 
 
-@pytest.mark.slow
+def pinned_gpu(shell: Shell) -> int:
+    """The one clock in Hz that the GPU may have."""
+    clocks = shapes.read_clocks(shell.script("jetson_clocks --show"))
+    assert clocks.gpu.lowest == clocks.gpu.highest
+    return clocks.gpu.highest
+
+
 @pytest.mark.parametrize(
     ("board", "variables", "sentence"),
     [
         (FIFTEEN, {"power_mode_name": "TURBO"}, "has no mode TURBO, only 15W, 25W, MAXN_SUPER."),
-        (replace(FIFTEEN, chroot=True), {}, "nvpmodel takes this for a chroot or a container and changed nothing."),
+        (replace(FIFTEEN, chroot=True), {}, "nvpmodel takes this for a chroot or a container"),
         (FIFTEEN, {"power_mode_fan_profile": "a b"}, "is a word of /etc/nvfancontrol.conf"),
     ],
 )
@@ -122,11 +139,11 @@ def test_what_can_t_be_done_is_said(
 ) -> None:
     become_board(shared_fast_twin, board)  # type: ignore[arg-type] # a personality of the table above
     assert sentence in owner.play(playbook, **variables).failure()
-    # In a chroot nvpmodel writes down the mode that it does not set, so that only the clocks tell.
+    # In a chroot nvpmodel notes the mode that it doesn't set: the role takes the note back.
+    assert mode(shared_fast_twin) == "15W"
     assert shared_fast_twin.shell.read("/sys/class/devfreq/17000000.gpu/max_freq") == b"612000000\n"
 
 
-@pytest.mark.slow
 def test_an_error_behind_exit_status_0_and_a_wrong_read_back_are_found(
     shared_fast_twin: Container, owner: Controller, playbook: Path
 ) -> None:
@@ -144,7 +161,6 @@ def test_an_error_behind_exit_status_0_and_a_wrong_read_back_are_found(
     shared_fast_twin.shell.script("cat /root/tool > /usr/sbin/nvpmodel; rm /root/tool")
 
 
-@pytest.mark.slow
 def test_a_machine_that_is_no_jetson_is_refused_or_left_alone(fast_twin: Container, tmp_path: Path) -> None:
     owner = owner_of(fast_twin, tmp_path / "controller")
     playbook = play_of(tmp_path / "mode.yml", "power_mode")

@@ -77,7 +77,7 @@ units:
   returned: always
   type: dict
 paths:
-  description: For each of O(paths) its size or none (C(bytes)), and the room there (C(free_bytes), none without a folder).
+  description: For each of O(paths) its size (C(bytes)) and the room there (C(free_bytes)); none where there is nothing.
   returned: always
   type: dict
 swap_files:

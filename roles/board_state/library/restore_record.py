@@ -26,7 +26,7 @@ options:
     type: str
     required: true
   state:
-    description: V(read) only gives it, V(kept) adds to it, V(forgotten) removes it and the folders that it leaves empty.
+    description: V(read) only gives it, V(kept) adds to it, V(forgotten) removes it and the folders that are then empty.
     type: str
     choices: [read, kept, forgotten]
     default: read
@@ -100,7 +100,7 @@ def read(path: Path) -> dict:
     except FileNotFoundError:
         return {}
     if not isinstance(kept, dict):
-        raise ValueError("it is not a JSON object")
+        raise ValueError("it is not a JSON object")  # noqa: TRY004 - of what a file holds, as its reader's own errors
     return kept
 
 
@@ -120,7 +120,7 @@ def write(path: Path, kept: dict) -> None:
     path.parent.parent.mkdir(mode=0o755, exist_ok=True)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent)  # which only root reads
-    with open(descriptor, "w", encoding="utf-8") as file:
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(kept, file, indent=1, sort_keys=True)
         file.write("\n")
         file.flush()

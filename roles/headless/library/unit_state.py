@@ -13,9 +13,9 @@ DOCUMENTATION = r"""
 module: unit_state
 short_description: Enable, disable, start and stop units, exactly as they were or as wanted
 description:
-  - systemctl disables and enables by what a unit's file says of itself; the link of a display manager is often nobody's,
-    and a unit that was enabled by hand for another target is enabled elsewhere by C(systemctl enable). So the links
-    below C(/etc/systemd/system) are compared and set.
+  - systemctl disables and enables by what a unit's file says of itself, but the link of a display manager is often
+    nobody's, and a unit may have been enabled for another target than its file's. So the links below
+    C(/etc/systemd/system) are compared and set.
 author: the rerig authors
 options:
   units:

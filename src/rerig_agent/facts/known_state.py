@@ -25,8 +25,8 @@ LINK_FILES = ("current_link_speed", "current_link_width", "max_link_speed", "max
 
 
 def collect_known_state(root: Path) -> dict[str, Any]:
-    """default_target, display_manager: names of units or None; desktop: the display manager that runs, or None; enabled:
-    those of UNITS that are wanted by some target; zram: {device: disksize reading}; nvme_links: {controller:
+    """default_target, display_manager: names of units or None; desktop: the display manager that runs, or None;
+    enabled: those of UNITS that are wanted by some target; zram: {device: disksize reading}; nvme_links: {controller:
     {current_link_speed, …: reading, "port": the same of the port above it}}.
     """
     manager = _unit(root, f"{SYSTEM}/display-manager.service")

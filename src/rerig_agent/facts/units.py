@@ -19,8 +19,8 @@ _WHAT = re.compile(r"^What=(/\S+)$", re.MULTILINE)
 
 
 def unit_links(root: Path, unit: str) -> dict[str, str]:
-    """{path below /etc/systemd/system: what it names} of the links that enable a unit: in folders of wants and requires,
-    and its other names (display-manager.service); a mask is none of them.
+    """{path below /etc/systemd/system: what it names} of the links that enable a unit: in folders of wants and
+    requires, and its other names (display-manager.service); a mask is none of them.
     """
     found = {}
     for name in names_below(root, SYSTEM):
@@ -48,7 +48,7 @@ def own_swap_files(root: Path) -> dict[str, str]:
 
 
 def place_of(root: Path, path: str) -> dict[str, Any]:
-    """{"bytes": the size of what lies there or None, "free_bytes": the room for it or None where there is no folder}."""
+    """{"bytes": the size of what lies there, "free_bytes": the room for it}; None without a file, without a folder."""
     try:
         size = os.lstat(within(root, path, last=False)).st_size
     except OSError:

@@ -27,6 +27,15 @@ def test_what_a_machine_boots_into_is_the_name_that_its_link_has(machine: FakeMa
     assert (found["default_target"], found["display_manager"]) == ("multi-user.target", "gdm.service")
 
 
+def test_a_desktop_that_runs_is_told_also_where_nothing_starts_it_any_more(machine: FakeMachine) -> None:
+    link(machine, "/run/systemd/units/invocation:gdm.service", "0123456789abcdef")
+    found = collect_known_state(machine.root)
+    assert (found["display_manager"], found["desktop"]) == (None, "gdm.service")
+    link(machine, "/etc/systemd/system/display-manager.service", "/lib/systemd/system/greetd.service")
+    link(machine, "/run/systemd/units/invocation:greetd.service", "0123456789abcdef")
+    assert collect_known_state(machine.root)["desktop"] == "greetd.service"
+
+
 def test_units_that_a_target_wants_are_enabled(machine: FakeMachine) -> None:
     link(machine, "/etc/systemd/system/multi-user.target.wants/nvpmodel.service", "/lib/systemd/system/x")
     link(machine, "/etc/systemd/system/graphical.target.wants/nvfancontrol.service", "/lib/systemd/system/x")
@@ -58,6 +67,7 @@ def test_any_machine_has_a_known_state(tmp_path: Path) -> None:
     assert collect_known_state(tmp_path) == {
         "default_target": None,
         "display_manager": None,
+        "desktop": None,
         "enabled": [],
         "zram": {},
         "nvme_links": {},
