@@ -66,6 +66,7 @@ def test_the_posts_symptom_is_found_by_root_and_user_and_no_file_changes(lab: La
     shell = shared_fast_twin.shell
     shell.run(["true"], user="jetson")  # a first login makes folders
     before = shell.script(FILES).splitlines()
+    assert any(line.startswith("/etc/nvpmodel.conf l ") for line in before)
     hosts = lab.verify("--host", "box", "--host", "root", "--only", BOARD)
     assert shell.script(FILES).splitlines() == before
     assert list(hosts) == ["box", "root"]

@@ -25,9 +25,9 @@ from invoke.tasks import task
 def run_verify(
     _context: Context, host: list[str], inventory: str = "", only: str = "", json: bool = False, sudo: bool = False
 ) -> None:
-    """Check whether a machine is in the known state, layer by layer: is it really Super, headless, with the right mode?
+    """Check whether a machine is in the known state: really Super, layer by layer, headless, in the right mode.
 
-    Changes nothing. Exit status 0 only if everything was checked and is as it should be.
+    It changes nothing. The exit status is 0 only if everything was checked and is as it should be.
     """
     from rerig.verify import verify
 

@@ -218,6 +218,11 @@ def test_only_what_was_checked_in_full_is_green(
     assert (host["green"], host["problem"]) == (green, problem)
 
 
+def test_a_group_that_nobody_checked_is_not_green_whatever_pytest_says() -> None:
+    host = assess("box", told("ok"), 0, ["nvme", "fan"])
+    assert (host["green"], host["problem"]) == (False, "The checks broke off (status 0): fan not checked.")
+
+
 def by_hand(tmp_path: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """pytest as somebody starts it, with the plugins that are installed."""
     return subprocess.run(
