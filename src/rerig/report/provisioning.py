@@ -84,8 +84,10 @@ def _print_table(title: str, outcomes: dict[str, HostOutcome], roles: list[str],
 def _lines(outcome: HostOutcome, role: RoleOutcome, nothing: str) -> list[str]:
     if role.skipped and outcome.not_a_jetson:
         return [f"left alone: {outcome.not_a_jetson}"]
-    changes = [bounded(printable(change), LONGEST_CHANGE) for change in role.changes] or [nothing]
-    return [*changes, "in force after a reboot"] if role.reboot_required else changes
+    changes = [bounded(printable(change), LONGEST_CHANGE) for change in role.changes]
+    if role.reboot_required:
+        return [*changes, "in force after a reboot"] if changes else [f"{nothing} after a reboot"]
+    return changes or [nothing]
 
 
 def _once(lines: list[tuple[str, str]]) -> list[list[str]]:

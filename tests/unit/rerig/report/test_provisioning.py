@@ -55,6 +55,11 @@ def test_a_desktop_that_is_still_there_waits_for_a_reboot_by_hand(capsys: pytest
     assert lines(capsys)[-2:] == ["in force after a reboot", "Next: reboot orin, then ./inv verify --host orin"]
 
 
+def test_a_reboot_that_an_earlier_call_left_to_do_is_still_told(capsys: pytest.CaptureFixture[str]) -> None:
+    print_provisioned(played(orin=done(reboot=True, headless=[])), call("orin"), ROLES)
+    assert lines(capsys)[-2] == "orin headless as it should be after a reboot"
+
+
 def test_a_mode_that_nvpmodel_reboots_for_is_asked_for_anew(capsys: pytest.CaptureFixture[str]) -> None:
     print_provisioned(played(orin=done(reboot=True, power_mode=MODE)), call("orin"), ROLES)
     assert lines(capsys)[-1] == (
