@@ -6,6 +6,7 @@ import statistics
 from typing import Any
 
 from rerig import VERSION, doubts
+from rerig.build_power import build_power_repeat, gives_a_figure
 from rerig.build_repeat import build_repeat
 from rerig.doubts import issue, judge
 from rerig.judged import OTHER_MEDIUM, JudgedRun, reason_of
@@ -15,6 +16,7 @@ from rerig.schema import fits
 from rerig.session_doubts import SeenTarget, agent_issues, target_issues, tool_version
 from rerig.sessions import RawSession, describe_sessions, last_reason
 from rerig_agent.conditions import summarize
+from rerig_agent.plan_format import MACHINE, POWER_BUDGET
 
 FORMAT = "rerig-result"
 FORMAT_VERSION = "1.0"
@@ -84,6 +86,8 @@ def _build_target(judged: JudgedRun, target: dict[str, Any]) -> dict[str, Any]:
     seen = judged.of_target(target["id"])
     if not isinstance(seen, SeenTarget):
         return {**block, "refusal": seen}
+    if target["origin"] == MACHINE:
+        return block
     evidence, classified = seen.evidence, seen.classified
     proof = classified["proof"]
     return {
@@ -103,15 +107,18 @@ def _build_target(judged: JudgedRun, target: dict[str, Any]) -> dict[str, Any]:
 def _build_case(judged: JudgedRun, case: dict[str, Any]) -> dict[str, Any]:
     repeats, issues = [], []
     seen = judged.of_case(case)
+    loads = case["identity"]["kind"] == POWER_BUDGET
     if seen is not None:
         interface = (seen.evidence.get("network") or {}).get("interface")
         for raw in judged.run.repeats[case["id"]]:
-            block, found = build_repeat(case, raw, seen.classified, interface)
+            reads = (seen.classified, interface)
+            block, found = build_power_repeat(case, raw) if loads else build_repeat(case, raw, *reads)
             repeats.append(block)
             issues += found
-    good = [repeat for repeat in repeats if repeat["bandwidth_bytes_per_s"] is not None]
+    good = [repeat for repeat in repeats if (gives_a_figure(repeat) if loads else _has_rate(repeat))]
     status, reason = _status(judged, case, good, issues)
-    issues += _case_issues(case, repeats, good)
+    issues += _missing_repeats(case, repeats)
+    issues += [] if loads else _spread_issues(good)
     return {
         "id": case["id"],
         "target": case["target"],
@@ -122,6 +129,10 @@ def _build_case(judged: JudgedRun, case: dict[str, Any]) -> dict[str, Any]:
         "repeats": repeats,
         "validity": judge(issues if repeats else [], measured=bool(repeats)),
     }
+
+
+def _has_rate(repeat: dict[str, Any]) -> bool:
+    return repeat["bandwidth_bytes_per_s"] is not None
 
 
 def _status(
@@ -143,13 +154,16 @@ def _status(
     return "not_run", {"code": "not_run", "sentence": "The run stopped before this case."}
 
 
-def _case_issues(
-    case: dict[str, Any], repeats: list[dict[str, Any]], good: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    issues = []
+def _missing_repeats(case: dict[str, Any], repeats: list[dict[str, Any]]) -> list[dict[str, Any]]:
     missing = len(case["repeats"]) - len(repeats)
-    if repeats and missing:
-        issues.append(issue("not_run", f"{missing} of the repeats were not run", len(case["repeats"]), len(repeats)))
+    if not repeats or not missing:
+        return []
+    return [issue("not_run", f"{missing} of the repeats were not run", len(case["repeats"]), len(repeats))]
+
+
+def _spread_issues(good: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of rates. The highest power or heat of one long load needs no spread to be what it is."""
+    issues = []
     if good and len(good) < doubts.FEWEST_REPEATS:
         issues.append(issue("few_repeats", "too few repeats for a spread", doubts.FEWEST_REPEATS, len(good)))
     if len(good) >= 2:

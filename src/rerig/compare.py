@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rerig.published import NOT_STATED, Figure, figure_of
+from rerig.quantities import BANDWIDTH, QUANTITIES, figures
 from rerig.stats import Sample, mean_half_width, prediction_half_width, sample_of
 
 Document = dict[str, Any]
@@ -23,6 +24,7 @@ PARAMETERS = {
     "dd_read": ("direct", "evict", "block_bytes", "read_bytes"),
     "dd_reread": ("direct", "evict", "block_bytes", "read_bytes"),
     "fio_read": ("direct", "evict", "block_bytes", "pattern", "queue_depth", "engine"),
+    "power_budget": ("load_s", "gpu"),
 }
 WORDS = {
     "direct": "O_DIRECT",
@@ -33,6 +35,8 @@ WORDS = {
     "queue_depth": "queue depth",
     "engine": "fio engine",
     "read_ahead_kb": "read-ahead",
+    "load_s": "seconds of load",
+    "gpu": "load on the GPU",
 }
 MEDIUM_WORDS = {"block": "local disk", "network": "network", "host_share": "host-share", "other": "other"}
 _MISSING = "missing"
@@ -49,14 +53,15 @@ class Difference:
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """One claim beside one case of the result. Rates and ``interval`` are bytes per second.
+    """One claim beside one case of the result. Means and ``interval`` are in the quantity's base unit.
 
-    ``ratio`` is our mean over the published one. ``interval`` is where our mean was to be expected. ``case`` and
-    ``target`` (its label) are None where no case answers the claim.
+    ``ratio`` is our mean over the published one, where a ratio means anything. ``interval`` is where our mean was to be
+    expected. ``case`` and ``target`` (its label) are None where no case answers the claim.
     """
 
     claim: str
     title: str
+    quantity: str
     case: str | None
     target: str | None
     verdict: ClaimVerdict
@@ -70,12 +75,18 @@ class ClaimRow:
     notes: tuple[str, ...]
 
     @property
+    def compared(self) -> str:
+        """Ours beside the published figure: ``×1.03``, ``+2.1 °C``; empty where there is none of ours."""
+        return "" if self.our_mean is None else QUANTITIES[self.quantity].compared(self.our_mean, self.published_mean)
+
+    @property
     def words(self) -> str:
         """The verdict in plain words."""
-        if self.verdict == "differs" and self.ratio is not None:
-            return f"differs by {_percent(self.ratio - 1)}"
-        if self.verdict == "too_loose" and self.ratio is not None:
-            return f"published figure too loose to decide (ratio {self.ratio:.3g})"
+        if self.verdict == "differs" and self.our_mean is not None:
+            return f"differs by {self.compared if self.ratio is None else _percent(self.ratio - 1)}"
+        if self.verdict == "too_loose" and self.our_mean is not None:
+            shown = self.compared if self.ratio is None else f"ratio {self.ratio:.3g}"
+            return f"published figure too loose to decide ({shown})"
         if self.verdict == "unlike":
             parts = (
                 f"{WORDS.get(found.parameter, found.parameter)} {_shown(found.here, found.parameter)} here, "
@@ -119,7 +130,7 @@ def _claim_rows(claim: Document, result: Document) -> list[ClaimRow]:
         return [_answered(claim, case, result) for case in answers]
     if not cases:
         words = MEDIUM_WORDS.get(str(medium), str(medium))
-        note = f"this result has no {kind} case on a {words} target"
+        note = f"this result has no {kind} case" + ("" if medium is None else f" on a {words} target")
         return [_row(claim, None, result, "not_measured", notes=(note,))]
     differences, nearest = min(cases, key=lambda pair: len(pair[0]))
     return [_row(claim, nearest, result, "unlike", differences=tuple(differences))]
@@ -139,10 +150,10 @@ def _differences(claimed: Document, measured: Document) -> list[Difference]:
 
 
 def _answered(claim: Document, case: Document, result: Document) -> ClaimRow:
-    rates = usable_rates(case)
-    if not rates:
-        return _row(claim, case, result, "not_measured", notes=(why_unusable(case),))
-    ours, figure = sample_of(rates), figure_of(claim)
+    values = usable_figures(case, claim["quantity"])
+    if not values:
+        return _row(claim, case, result, "not_measured", notes=(why_unusable(case, claim["quantity"]),))
+    ours, figure = sample_of(values), figure_of(claim)
     verdict, interval, reasons = judge_figure(figure, ours)
     notes = (*reasons, *_not_stated(claim, case), *claim["notes"], *doubt_notes(case, result))
     return _row(claim, case, result, verdict, ours, interval, notes=notes)
@@ -159,9 +170,11 @@ def _row(
     notes: tuple[str, ...] = (),
 ) -> ClaimRow:
     figure = figure_of(claim)
+    has_ratio = ours is not None and QUANTITIES[claim["quantity"]].ratio
     return ClaimRow(
         claim=claim["id"],
         title=claim["title"],
+        quantity=claim["quantity"],
         case=case["id"] if case else None,
         target=target_label(result, case) if case else None,
         verdict=verdict,
@@ -169,7 +182,7 @@ def _row(
         published_n=figure.n,
         our_mean=ours.mean if ours else None,
         our_n=ours.n if ours else None,
-        ratio=ours.mean / figure.mean if ours else None,
+        ratio=ours.mean / figure.mean if ours and has_ratio else None,
         interval=interval,
         differences=differences,
         notes=notes,
@@ -177,7 +190,7 @@ def _row(
 
 
 def judge_figure(figure: Figure, ours: Sample) -> tuple[ClaimVerdict, tuple[float, float] | None, tuple[str, ...]]:
-    """(verdict, interval for our mean in bytes per second, notes that explain the verdict).
+    """(verdict, interval for our mean in the figure's unit, notes that explain the verdict).
 
     - Two or more published repeats with a spread: the 95 % prediction interval for the mean of as many repeats as
       ours, widened by half a unit of the last printed digit.
@@ -232,19 +245,22 @@ def _not_stated(claim: Document, case: Document) -> Iterable[str]:
             yield f"{WORDS[parameter]} not stated in the source; here {_shown(case['identity'][parameter])}"
 
 
-def usable_rates(case: Document) -> list[float]:
-    """The bandwidths (bytes per second) of a case that may be compared: measured, and valid or doubtful; else []."""
+def usable_figures(case: Document, quantity: str = BANDWIDTH) -> list[float]:
+    """A quantity's figures of a case that may be compared: measured, and valid or doubtful; else []."""
     if case["status"] != "measured" or case["validity"]["verdict"] not in ("valid", "doubtful"):
         return []
-    rates = (repeat["bandwidth_bytes_per_s"] for repeat in case["repeats"])
-    return [rate for rate in rates if rate]
+    return figures(case, quantity)
 
 
-def why_unusable(case: Document) -> str:
-    """Why ``usable_rates`` is empty, in words."""
+def why_unusable(case: Document, quantity: str = BANDWIDTH) -> str:
+    """Why ``usable_figures`` is empty, in words."""
     if case["status"] != "measured":
         sentence = case["reason"]["sentence"] if case["reason"] else "no reason is recorded"
         return f"{case['status'].replace('_', ' ')}: {sentence}"
+    if quantity != BANDWIDTH and case["validity"]["verdict"] != "invalid":
+        if all(repeat["partial"] for repeat in case["repeats"]):
+            return "not every processor and the GPU were loaded, and a partial load is compared with nothing"
+        return f"nothing there tells the {QUANTITIES[quantity].words}"
     return f"measured, but {case['validity']['verdict']}: {_codes(case['validity']['issues']) or 'no rate'}"
 
 

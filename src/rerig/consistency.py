@@ -11,9 +11,11 @@ from typing import Any
 
 from rerig.doubts import CACHE_RATIO, EXTRA_RATIO
 from rerig.instants import read_instant, seconds_between
+from rerig.power_readings import AT_MAX_SHARE, LOADED_SHARE
 from rerig.proof import PAGE_SLACK_BYTES
 from rerig_agent.judge.conditions_summary import public_kernel_release
 from rerig_agent.judge.public_board import public_cause
+from rerig_agent.plan_format import MACHINE, POWER_BUDGET
 
 Path = tuple[str | int, ...]
 Contradiction = tuple[Path, str]
@@ -111,7 +113,10 @@ def _in_case(case: Document, target: Document | None, path: Path) -> Iterator[Co
     if "refusal" in target:
         if case["repeats"]:
             yield (*path, "repeats"), f"the target {case['target']!r} was refused, but it was measured"
-    elif case["identity"]["medium"] != target["medium"]:
+    elif (case["identity"]["kind"] == POWER_BUDGET) != (target["origin"] == MACHINE):
+        yield (*path, "target"), f"a case of this kind has no target such as {case['target']!r}"
+        return
+    elif target["origin"] != MACHINE and case["identity"]["medium"] != target["medium"]:
         reason = f"{case['identity']['medium']!r} is not the medium of its target ({target['medium']!r})"
         yield (*path, "identity", "medium"), reason
     yield from _in_repeats(case, path)
@@ -124,13 +129,33 @@ def _in_repeats(case: Document, path: Path) -> Iterator[Contradiction]:
         if repeat["number"] <= last:
             yield (*here, "number"), f"{repeat['number']} does not follow {last}"
         last = repeat["number"]
+        if case["identity"]["kind"] == POWER_BUDGET:
+            yield from _in_power(repeat, here)
+            continue
         yield from _in_rate(repeat, here)
         yield from _in_proof(repeat, (*here, "proof"))
         yield from _in_tool(case, repeat, here)
     yield from _unnamed_doubts(case, path)
-    yield from _repeated(
-        (repeat for repeat in case["repeats"] if repeat["seed"] is not None), "seed", (*path, "repeats")
-    )
+    seeded = (repeat for repeat in case["repeats"] if repeat.get("seed") is not None)
+    yield from _repeated(seeded, "seed", (*path, "repeats"))
+
+
+def _in_power(repeat: Document, path: Path) -> Iterator[Contradiction]:
+    """Loaded cores are online, and partial means just what the figures of the loads say."""
+    online, loaded = repeat["cores_online"], repeat["cores_loaded"]
+    if loaded is not None and (online is None or loaded > online):
+        yield (*path, "cores_loaded"), f"{loaded} of {online} processors can't have been loaded"
+    whole = bool(online) and loaded == online and repeat["gpu_loaded"] is True
+    if repeat["partial"] == whole:
+        yield (*path, "partial"), f"{repeat['partial']} does not follow from the processors' load and the GPU's"
+    mean = repeat["gpu_load_mean"]
+    if mean is not None and repeat["gpu_loaded"] != (mean >= LOADED_SHARE):
+        yield (*path, "gpu_loaded"), f"{repeat['gpu_loaded']} does not follow from a mean load of {mean}"
+    # Not of processors: those of several kinds have several maxima, of which max_hz is the highest.
+    clock = repeat["gpu_clock"]
+    if clock is not None and (clock["share_at_max"] == 1) != (clock["lowest_hz"] >= AT_MAX_SHARE * clock["max_hz"]):
+        reason = f"{clock['share_at_max']} does not follow from {clock['lowest_hz']} of {clock['max_hz']} at the lowest"
+        yield (*path, "gpu_clock", "share_at_max"), reason
 
 
 def _in_tool(case: Document, repeat: Document, path: Path) -> Iterator[Contradiction]:
@@ -189,6 +214,12 @@ def _unnamed_doubts(case: Document, path: Path) -> Iterator[Contradiction]:
 
 
 def _expected_codes(case: Document, repeat: Document) -> Iterator[str]:
+    if case["identity"]["kind"] == POWER_BUDGET:
+        if repeat["partial"]:
+            yield "partial"
+        if repeat["missing"]:
+            yield "sensors_missing"
+        return
     if repeat["bytes"] is None:  # no figure, nothing to prove
         return
     code = PROOF_CODES.get(repeat["proof"]["verdict"])

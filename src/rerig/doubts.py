@@ -17,6 +17,7 @@ DEPTH_TOLERANCE = 0.10
 SPREAD_LIMIT = 0.10  # standard deviation over mean, pyperf's and sbc-bench's rule of thumb
 FEWEST_REPEATS = 3
 COLD_FRACTION = 0.01
+FEWEST_SAMPLES_SHARE = 0.8  # of those that were due; with fewer, a peak may have been missed
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,15 @@ KINDS: dict[str, Kind] = {
     "few_repeats": Kind(False, "Under three repeats: no spread can be stated."),
     "file_changed": Kind(False, "The file changed while it was measured."),
     "read_ahead_off": Kind(False, "The read-ahead in force was not the one that the case asks for."),
+    "partial": Kind(
+        False,
+        "Not every processor and the GPU were under load, so this is no power budget, and it is compared with no "
+        "published figure; --gpu-load gives the command that loads the GPU.",
+    ),
+    "gpu_load_failed": Kind(False, "The command that was to load the GPU could not be started, or ended too soon."),
+    "sensors_missing": Kind(False, "This machine has no sensor, or lets this user read none, for some of the figures."),
+    "samples_missing": Kind(False, "Samples were lost, so the highest and lowest figures may have been missed."),
+    "load_left": Kind(False, "A process of the load is stuck in the kernel; what is measured next may be disturbed."),
     "background_load": Kind(False, "The machine was busy before the run started."),
     "power_mode": Kind(
         False,

@@ -10,6 +10,7 @@ from rerig.session_doubts import SeenTarget
 from rerig.sessions import Event, RawSession, measuring_session
 from rerig_agent.judge.classify import classify
 from rerig_agent.judge.known_evidence import shown_name
+from rerig_agent.plan_format import MACHINE
 
 Reason = dict[str, str]
 
@@ -18,6 +19,8 @@ OTHER_MEDIUM = {
     "sentence": "The file lay on another kind of storage than when the run was planned.",
 }
 NOT_REACHED = {"code": "not_reached", "sentence": "The run stopped before it looked at this file."}
+# The machine itself, which some cases are about, is judged by nothing: it is no file.
+_THE_MACHINE = {"refusal": None, "refusal_code": None, "medium": None}
 _SHARED = "common-1.0.schema.json#/$defs/"
 
 
@@ -100,7 +103,8 @@ class JudgedRun:
         key = (session.number, target_id)
         evidence = _evidence(session, target_id)
         if key not in self._classified:
-            self._classified[key] = classify(evidence) if evidence else None
+            is_machine = evidence.get("kind") == MACHINE
+            self._classified[key] = _THE_MACHINE if is_machine else classify(evidence) if evidence else None
         classified = self._classified[key]
         return None if classified is None else SeenTarget(session, evidence, classified)
 
@@ -111,4 +115,4 @@ def _evidence(session: RawSession, target_id: str) -> dict[str, Any]:
 
 
 def _on_planned_medium(seen: SeenTarget, case: dict[str, Any]) -> bool:
-    return bool(seen.classified["medium"] == case["identity"]["medium"])
+    return bool(seen.classified["medium"] == case["identity"].get("medium"))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 
 from rerig.errors import UserError
+from rerig.text import bounded
 
 LONGEST_LABEL = 200
 MOST_REPEATS = 100
+LONGEST_WORD = 4096  # as a suite's
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,19 @@ def parse_labels(texts: list[str]) -> dict[str, str]:
             raise UserError(f"--label {key} is given twice.", 2)
         labels[key] = value
     return labels
+
+
+def parse_command(text: str) -> list[str] | None:
+    """The words of a command, quoted as for a shell though none runs it; an empty text is None. Raises UserError."""
+    if not text:
+        return None
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        raise UserError(f"--gpu-load {bounded(text, 80)!r} has a quote that is not closed.", 2) from None
+    if not words or not words[0] or "\0" in text or any(len(word) > LONGEST_WORD for word in words):
+        raise UserError(f"--gpu-load {bounded(text, 80)!r} is no command: write it as '/path/to/program --option'.", 2)
+    return words
 
 
 def parse_repeats(text: str) -> int | None:

@@ -9,8 +9,10 @@ from typing import Any
 
 from rerig import estimate
 from rerig.errors import UserError
+from rerig.plan_power import check_options, loads_machine, machine_target, plan_power, reads_files
 from rerig.sizes import format_bytes
 from rerig.text import printable
+from rerig_agent.plan_format import POWER_BUDGET
 
 PLAN_FORMAT = "rerig-plan"
 PLAN_FORMAT_NUMBER = 1
@@ -37,12 +39,16 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What the user chose: ``size_bytes`` bounds what is read of a file (and is the scratch file's size)."""
+    """What the user chose: ``size_bytes`` bounds what is read of a file (and is the scratch file's size).
+
+    ``gpu_load``: the command, as a list of words, that loads the GPU; None: as the suite says.
+    """
 
     run_id: str
     size_bytes: int | None = None
     repeats: int | None = None
     labels: dict[str, str] = field(default_factory=dict)
+    gpu_load: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -62,10 +68,13 @@ def expand_plan(suite: Document, probe: Document, agent: dict[str, str], options
 
     ``suite``: a loaded suite with its ``sha256``; ``probe``: the agent's ``probe`` report (user's files in
     ``targets``, or a ``scratch`` directory); ``agent``: ``version`` and ``sha256``. Raises UserError when the scratch
-    directory can't be used. A refused file stays in the plan without cases, so that its refusal is recorded.
+    directory can't be used, or an option means nothing to the suite. A refused file stays in the plan without cases, so
+    that its refusal is recorded.
     """
+    size, gpu_load = options.size_bytes is not None, options.gpu_load is not None
+    check_options(suite, paths=bool(probe["targets"]), size=size, gpu_load=gpu_load)
     targets, planned = [], []
-    for document, target in _targets(suite, probe, options):
+    for document, target in _targets(suite, probe, options) if reads_files(suite) else []:
         targets.append(document)
         if target is not None:
             planned.append(target)
@@ -73,7 +82,11 @@ def expand_plan(suite: Document, probe: Document, agent: dict[str, str], options
         _PLANNERS[suite_case["kind"]](suite_case, target, probe["tools"], options)
         for suite_case in suite["cases"]
         for target in planned
+        if suite_case["kind"] != POWER_BUDGET
     ]
+    if loads_machine(suite):
+        targets.append(machine_target(len(targets) + 1))
+        cases += _plan_loads(suite, targets[-1]["id"], options)
     return {
         "format": PLAN_FORMAT,
         "format_number": PLAN_FORMAT_NUMBER,
@@ -137,11 +150,24 @@ def _check_space(suite: Document, scratch: dict[str, Any], size_bytes: int) -> N
         )
 
 
+def _plan_loads(suite: Document, target_id: str, options: PlanOptions) -> list[Document]:
+    planned = []
+    for suite_case in suite["cases"]:
+        if suite_case["kind"] == POWER_BUDGET:
+            repeats = _repeats(suite_case, f"{suite_case['name']}.{target_id}", options)
+            planned.append(plan_power(suite_case, target_id, options.gpu_load, repeats))
+    return planned
+
+
+def _repeats(suite_case: dict[str, Any], case_id: str, options: PlanOptions) -> list[dict[str, Any]]:
+    count = options.repeats or suite_case["repeats"]
+    return [{"number": n, "seed": _seed(options.run_id, case_id, n)} for n in range(1, count + 1)]
+
+
 def _case(
     suite_case: dict[str, Any], target: PlanTarget, identity: dict[str, Any], options: PlanOptions, **rest: Any
 ) -> dict[str, Any]:
     case_id = f"{suite_case['name']}.{target.id}"
-    count = options.repeats or suite_case["repeats"]
     case: dict[str, Any] = {
         "id": case_id,
         "target": target.id,
@@ -153,7 +179,7 @@ def _case(
             "block_bytes": suite_case["block_bytes"],
             **identity,
         },
-        "repeats": [{"number": n, "seed": _seed(options.run_id, case_id, n)} for n in range(1, count + 1)],
+        "repeats": _repeats(suite_case, case_id, options),
         "skip": None,
     }
     case.update(rest)

@@ -1,4 +1,4 @@
-"""The published figures that come with rerig, and a claim's figure in bytes per second."""
+"""The published figures that come with rerig, and a claim's figure in its quantity's base unit."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 from rerig.documents import load_valid_document, shown
 from rerig.errors import UserError
+from rerig.quantities import SCALES
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "published"
-# Both posts print powers of ten, as dd and fio's "MB/s" do: 2 GiB in 18.8 s is 114 MB/s.
-BYTES_PER_S = {"MB/s": 1e6, "GB/s": 1e9}
 NOT_STATED = "not stated"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A claim's figure in bytes per second. ``sd`` and ``n`` are None where the source does not state them.
+    """A claim's figure in base units (bytes a second, W, °C, Hz).
 
+    ``sd`` and ``n`` are None where the source does not state them.
     Of printed values, ``sd`` is the larger one of theirs and the stated one: values that are rounded alike show none.
     ``low`` and ``high`` are set for a range only, whose ``mean`` is its middle.
     """
@@ -33,8 +33,9 @@ class Figure:
 
 
 def figure_of(claim: dict[str, Any]) -> Figure:
-    """The claim's figure in bytes per second; mean and sample sd of printed values are computed here."""
-    scale, figure = BYTES_PER_S[claim["unit"]], claim["figure"]
+    """The claim's figure in base units; mean and sample sd of printed values are computed here."""
+    # Both posts print powers of ten, as dd and fio's "MB/s" do: 2 GiB in 18.8 s is 114 MB/s.
+    scale, figure = SCALES[claim["unit"]], claim["figure"]
     last_digit = claim["last_digit"] * scale
     if "values" in figure:
         values = [value * scale for value in figure["values"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,6 +15,7 @@ from rerig.build import build_result
 from rerig.errors import UserError
 from rerig.outcome import Outcome
 from rerig.plan import PlanOptions, expand_plan
+from rerig.plan_power import check_options, reads_files
 from rerig.rundir import changed_files, read_run
 from rerig.suite import load_suite
 from rerig.text import bounded, printable
@@ -56,7 +57,10 @@ class Agent(Protocol):
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for. No ``paths``: a scratch file in ``scratch`` (None: the agent's choice) is measured."""
+    """What the user asked for. No ``paths``: a scratch file in ``scratch`` (None: the agent's choice) is measured.
+
+    ``gpu_load``: the command that loads the GPU in a power budget; None: as the suite says.
+    """
 
     paths: list[str] = field(default_factory=list)
     scratch: str | None = None
@@ -64,6 +68,7 @@ class Request:
     labels: dict[str, str] = field(default_factory=dict)
     repeats: int | None = None
     size_bytes: int | None = None
+    gpu_load: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -98,8 +103,13 @@ def new_run_id() -> str:
 def make_plan(agent: Agent, request: Request) -> Planned:
     """Look at the machine and expand the suite. Raises UserError where nothing could be measured."""
     suite = load_suite(request.suite)
+    check_options(suite, paths=bool(request.paths), scratch=request.scratch is not None)
     paths = [agent.target_path(path) for path in request.paths]
-    probe = agent.probe(paths, None if paths else agent.scratch_directory(request.scratch))
+    needs_scratch = reads_files(suite) and not paths
+    probe = agent.probe(paths, agent.scratch_directory(request.scratch) if needs_scratch else None)
+    if request.gpu_load and "/" in request.gpu_load[0]:  # a bare name is looked up on that machine's PATH
+        program, *words = request.gpu_load
+        request = replace(request, gpu_load=[agent.target_path(program), *words])
     return plan_from_probe(suite, probe, agent.identity(), request)
 
 
@@ -107,7 +117,7 @@ def plan_from_probe(
     suite: dict[str, Any], probe: dict[str, Any], identity: dict[str, str], request: Request
 ) -> Planned:
     """The plan of a machine that was looked at, for the agent of that ``identity``; otherwise as ``make_plan``."""
-    options = PlanOptions(new_run_id(), request.size_bytes, request.repeats, request.labels)
+    options = PlanOptions(new_run_id(), request.size_bytes, request.repeats, request.labels, request.gpu_load)
     plan = expand_plan(suite, probe, identity, options)
     refusals = [
         target["classified"]["refusal"] for target in probe["targets"] if target["classified"]["refusal"] is not None

@@ -16,7 +16,15 @@ from rerig_agent.plan_format import PLAN_FORMAT_NUMBER
 
 RUN_FILES = ("plan.json", "journal.jsonl")
 SESSION_FILES = ("targets", "conditions-before", "conditions-after")
-REPEAT_FILES = {"record": "record.json", "stdout": "stdout", "stderr": "stderr", "fio": "fio.json"}
+REPEAT_FILES = {
+    "record": "record.json",
+    "stdout": "stdout",
+    "stderr": "stderr",
+    "fio": "fio.json",
+    "samples": "samples.jsonl",
+    "tegrastats": "tegrastats",
+    "load": "load.jsonl",
+}
 LARGEST_RAW_BYTES = 64 * 1024 * 1024
 MOST_SESSIONS = 1000  # as many as a result holds
 MOST_UNFINISHED_FILES = 5000
@@ -34,7 +42,7 @@ class RawFile:
 
 @dataclass(frozen=True)
 class RawRepeat:
-    """One repeat as the agent left it: the record and the raw files by role (record, stdout, stderr, fio)."""
+    """One repeat as the agent left it: the record and the raw files by role (REPEAT_FILES)."""
 
     number: int
     record: dict[str, Any]

@@ -6,7 +6,7 @@ import json
 import sys
 from typing import Any
 
-from .cases import build_argv
+from .cases import build_argv, power_budget
 from .cases.fio_read import ALIAS_NAME
 from .prepared import planned_path
 from .shell_words import shell_word
@@ -16,6 +16,10 @@ def list_commands(plan: dict[str, Any], as_json: bool) -> int:
     """Print them; as JSON, since a file's name may hold newlines, where that is asked for."""
     lines = []
     for case in plan["cases"]:
+        if case["identity"]["kind"] == power_budget.KIND:
+            gpu = " ".join(map(shell_word, case["parameters"]["gpu_load"] or []))
+            lines += [power_budget.describe(case) + gpu] * len(case["repeats"])
+            continue
         path = planned_path(plan, case)
         for repeat in case["repeats"]:
             argv = build_argv(case, repeat, path)

@@ -7,10 +7,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from .cases import ARGV_BUILDERS
+from .cases import ARGV_BUILDERS, power_budget
 
 PLAN_FORMAT = "rerig-plan"
 PLAN_FORMAT_NUMBER = 1
+POWER_BUDGET = power_budget.KIND
+MACHINE = power_budget.MACHINE
 
 # An id becomes a folder's name.
 _SAFE_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
@@ -63,6 +65,7 @@ _CASE = {
 }
 _IDENTITY = {"kind": str, "direct": bool, "block_bytes": int}
 _DD = {"read_bytes": int}
+_POWER = {"load_s": _NUMBER, "cool_s": _NUMBER, "sample_s": _NUMBER}
 _FIO = {"pattern": str, "queue_depth": int, "engine": str}
 _FIO_PARAMETERS = {"span_bytes": int, "runtime_limit_s": _NUMBER}
 _READ_AHEAD_LIMIT_KB = 999_999_999  # as many digits as the journal's undoing lets through
@@ -75,9 +78,9 @@ def _check_parts(plan: dict[str, Any]) -> None:
         _require(target, _TARGET, "a target")
         if "scratch" in target:
             _require(target["scratch"], _SCRATCH, "a scratch file")
-        else:
+        elif target.get("origin") != MACHINE:
             _require(target, {"path": str}, "a target")
-    targets = {target["id"] for target in plan["targets"]}
+    targets = {target["id"]: target for target in plan["targets"]}
     for case in plan["cases"]:
         _require(case, _CASE, "a case")
         if case["target"] not in targets:
@@ -85,12 +88,18 @@ def _check_parts(plan: dict[str, Any]) -> None:
         if _SAFE_ID.fullmatch(case["id"]) is None:
             raise PlanError("the id of a case is no plain name")
         _check_identity(case)
+        about_machine = case["identity"]["kind"] == POWER_BUDGET
+        if about_machine != (targets[case["target"]].get("origin") == MACHINE):
+            raise PlanError(f"the target of case {case['id']} is of another kind than the case")
         for repeat in case["repeats"]:
             _require(repeat, _REPEAT, "a repeat")
 
 
 def _check_identity(case: dict[str, Any]) -> None:
     identity = case["identity"]
+    if identity.get("kind") == POWER_BUDGET:
+        _check_power(case["parameters"])
+        return
     _require(identity, _IDENTITY, "an identity")
     if identity["kind"] not in ARGV_BUILDERS:
         raise PlanError(f"this agent does not know the kind of case {identity['kind']}")
@@ -101,6 +110,15 @@ def _check_identity(case: dict[str, Any]) -> None:
         _require(identity, _DD, "an identity")
     if case["parameters"].get("read_ahead_kb") is not None:
         _check_read_ahead(case)
+
+
+def _check_power(parameters: dict[str, Any]) -> None:
+    _require(parameters, _POWER, "the parameters of a case")
+    if parameters["load_s"] <= 0 or parameters["sample_s"] <= 0 or parameters["cool_s"] < 0:
+        raise PlanError("a time in the parameters of a case is not above zero")
+    gpu = parameters.get("gpu_load")
+    if gpu is not None and not (isinstance(gpu, list) and gpu and all(isinstance(word, str) for word in gpu)):
+        raise PlanError("gpu_load of a case is no list of words")
 
 
 def _check_read_ahead(case: dict[str, Any]) -> None:

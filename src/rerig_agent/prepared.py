@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Iterator
 
 from . import evidence
+from .cases.power_budget import MACHINE
 from .child import StopFlag
 from .guard import Emit, Guard
 from .judge import classify
@@ -57,8 +58,10 @@ def prepare_target(
 ) -> PreparedTarget:
     """Collect and judge the evidence of one planned target; write its scratch file first where it is one.
 
-    The scratch file lives until ``held`` is closed.
+    The scratch file lives until ``held`` is closed. The machine itself, as a target, is no file: nothing is judged.
     """
+    if target.get("origin") == MACHINE:
+        return PreparedTarget(target["label"], "", {"kind": MACHINE}, {}, None)
     scratch = target.get("scratch")
     if scratch is None:
         return _judged(target["label"], target["path"], stop)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 from . import VERSION, conditions, sessions
+from .cases import power_budget
 from .child import StopFlag, Stopped
 from .exits import EXIT_BUG, EXIT_IO_ERROR
 from .files import sync_directory, write_json
@@ -15,6 +16,7 @@ from .guard import Emit, Guard
 from .identity import own_archive_sha256, read_boot_id, read_pid_start
 from .journal import Journal, read_journal
 from .knobs import KnobError
+from .power import run_power_repeat
 from .prepared import PreparedTarget, prepare_target, reread_file
 from .repeat import run_repeat
 from .scratch import ScratchError
@@ -175,29 +177,14 @@ class Run:
 
     def _run_case(self, case: dict[str, Any], target: PreparedTarget) -> None:
         with contextlib.ExitStack() as held:
-            path, evidence = held.enter_context(
-                reread_file(case, target, self._plan["run_id"], self._guard, self._stop)
-            )
-            wanted = case["parameters"].get("read_ahead_kb")
-            knob = None if wanted is None else held.enter_context(self._guard.read_ahead(evidence, wanted))
+            measure = self._measurer(case, target, held)
             folder = self._dir / "cases" / case["id"]
             for repeat in case["repeats"]:
                 self._stop.check()
                 number = repeat["number"]
                 self._journal.append("repeat-start", case=case["id"], number=number)
                 self._emit("repeat-start", case=case["id"], number=number)
-                record = run_repeat(
-                    case,
-                    repeat,
-                    path,
-                    evidence,
-                    target.classified,
-                    folder / f"r{number}",
-                    self._guard,
-                    knob,
-                    self._stop,
-                    self._ticker(case["id"], number),
-                )
+                record = measure(repeat, folder / f"r{number}")
                 self._end_repeat(case, number, record, folder)
                 if record["timed_out"]:
                     target.refusal = target.hung(record["unkillable"])
@@ -207,6 +194,23 @@ class Run:
             sync_directory(folder)
             sync_directory(folder.parent)
             self._journal.append("case-done", case=case["id"])
+
+    def _measurer(
+        self, case: dict[str, Any], target: PreparedTarget, held: contextlib.ExitStack
+    ) -> Callable[[dict[str, Any], Path], dict[str, Any]]:
+        """What measures one repeat into a folder and gives its record."""
+
+        def ticker(repeat: dict[str, Any]) -> Callable[[float], None]:
+            return self._ticker(case["id"], repeat["number"])
+
+        if case["identity"]["kind"] == power_budget.KIND:
+            return lambda repeat, folder: run_power_repeat(case, folder, self._stop, ticker(repeat), self._root)
+        path, evidence = held.enter_context(reread_file(case, target, self._plan["run_id"], self._guard, self._stop))
+        wanted = case["parameters"].get("read_ahead_kb")
+        knob = None if wanted is None else held.enter_context(self._guard.read_ahead(evidence, wanted))
+        return lambda repeat, folder: run_repeat(
+            case, repeat, path, evidence, target.classified, folder, self._guard, knob, self._stop, ticker(repeat)
+        )
 
     def _end_repeat(self, case: dict[str, Any], number: int, record: dict[str, Any], folder: Path) -> None:
         sync_directory(folder / f"r{number}")  # what the journal calls done must outlive a power cut

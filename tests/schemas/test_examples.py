@@ -168,7 +168,7 @@ def test_an_invalid_example_fails_for_the_one_thing_that_it_changes(path):
 
 def test_the_valid_results_hold_every_kind_and_every_status():
     cases = [case for path in VALID if path.parent.name == "result" for case in read(path)["cases"]]
-    assert {case["identity"]["kind"] for case in cases} == {"dd_read", "dd_reread", "fio_read"}
+    assert {case["identity"]["kind"] for case in cases} == {"dd_read", "dd_reread", "fio_read", "power_budget"}
     assert {case["status"] for case in cases} == {"measured", "skipped", "failed", "not_run"}
     assert {case["validity"]["verdict"] for case in cases} == {"valid", "doubtful", "invalid", "not_measured"}
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from rerig.errors import UserError
 from rerig.published import NOT_STATED
+from rerig.quantities import BANDWIDTH, QUANTITIES
 from rerig.report.terminal import plain_table, print_lines
-from rerig.sizes import format_rate
 
 if TYPE_CHECKING:
     from rerig.compare_results import ResultRow
@@ -35,24 +35,23 @@ def print_published(result: dict[str, Any], published: str, as_json: bool) -> No
         rows = [
             [
                 "\n".join([row.title, *([_target(row.case, row.target)] if several and row.case else [])]),
-                _rate(row.published_mean, row.published_n),
-                _rate(row.our_mean, row.our_n),
-                "" if row.ratio is None else f"×{row.ratio:.3g}",
-                _interval(row.interval),
+                _figure(row.quantity, row.published_mean, row.published_n),
+                _figure(row.quantity, row.our_mean, row.our_n),
+                row.compared,
+                _interval(row.quantity, row.interval),
                 row.words,
             ]
             for row in comparison.rows
         ]
         plain_table(header, rows)
         _print_notes([(f"{row.title}{_target_suffix(row.case, several)}", row.notes) for row in comparison.rows])
-    if all(row.ratio is None for row in comparison.rows):
+    if all(row.our_mean is None for row in comparison.rows):
         raise UserError(f"Nothing in this result can be compared with {comparison.published_id}.")
 
 
 def print_pair(first: dict[str, Any], second: dict[str, Any], as_json: bool) -> None:
     """Compare two results case by case and print them. Raises UserError when nothing could be compared."""
     from rerig.compare_results import compare_results
-    from rerig.report.figures import case_name
 
     comparison = compare_results(first, second)
     if as_json:
@@ -62,19 +61,26 @@ def print_pair(first: dict[str, Any], second: dict[str, Any], as_json: bool) -> 
         header = ["read", "first", "second", "second/first", "second − first (95 %)", "verdict"]
         rows = [
             [
-                "\n".join([case_name({"identity": row.identity}), *(_sides(row) if several else [])]),
-                _rate(row.mean_a, row.n_a),
-                _rate(row.mean_b, row.n_b),
+                "\n".join([_row_name(row), *(_sides(row) if several else [])]),
+                _figure(row.quantity, row.mean_a, row.n_a),
+                _figure(row.quantity, row.mean_b, row.n_b),
                 "" if row.ratio is None else f"×{row.ratio:.3g}",
-                _interval(row.difference_interval, sign="+"),
+                _interval(row.quantity, row.difference_interval, sign="+"),
                 row.words,
             ]
             for row in comparison.rows
         ]
         plain_table(header, rows)
-        _print_notes([(case_name({"identity": row.identity}), row.notes) for row in comparison.rows])
-    if all(row.ratio is None for row in comparison.rows):
+        _print_notes([(_row_name(row), row.notes) for row in comparison.rows])
+    if all(row.mean_a is None or row.mean_b is None for row in comparison.rows):
         raise UserError("These two results have no measured case in common.")
+
+
+def _row_name(row: ResultRow) -> str:
+    from rerig.report.figures import case_name
+
+    quantity = "" if row.quantity == BANDWIDTH else f": {QUANTITIES[row.quantity].words}"
+    return case_name({"identity": row.identity}) + quantity
 
 
 def _target_suffix(case: str | None, several: bool) -> str:
@@ -121,20 +127,21 @@ def printed_figure(claim: dict[str, Any]) -> str:
     return f"{digits(figure['low'])}–{digits(figure['high'])} {unit}, n {figure['n']}"
 
 
-def _rate(bytes_per_s: float | None, n: int | None) -> str:
-    if bytes_per_s is None:
+def _figure(quantity: str, value: float | None, n: int | None) -> str:
+    if value is None:
         return ""
-    return f"{format_rate(bytes_per_s)} (n {NOT_STATED if n is None else n})"
+    return f"{QUANTITIES[quantity].show(value)} (n {NOT_STATED if n is None else n})"
 
 
-def _interval(interval: tuple[float, float] | None, sign: str = "") -> str:
-    """Both ends in MB/s; one digit more than a rate has, since an interval can be narrow."""
+def _interval(quantity: str, interval: tuple[float, float] | None, sign: str = "") -> str:
+    """Both ends; one digit more than a figure has, since an interval can be narrow."""
     if interval is None:
         return ""
-    widest = max(abs(end) for end in interval) / 1e6
+    scale, unit = QUANTITIES[quantity].scale, QUANTITIES[quantity].unit
+    widest = max(abs(end) for end in interval) / scale
     decimals = 0 if widest >= 1000 else 1 if widest >= 10 else 2
-    low, high = (f"{end / 1e6:{sign},.{decimals}f}" for end in interval)
-    return f"{low} to {high} MB/s"
+    low, high = (f"{end / scale:{sign},.{decimals}f}" for end in interval)
+    return f"{low} to {high} {unit}"
 
 
 def _target(case: str, label: str | None) -> str:

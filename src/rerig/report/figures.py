@@ -6,6 +6,7 @@ import statistics
 from typing import Any
 
 from rerig.sizes import format_bytes, format_rate
+from rerig_agent.plan_format import MACHINE, POWER_BUDGET
 
 STORAGE_WORDS = {
     "local_disk": "local disk",
@@ -31,6 +32,8 @@ UNSEEN_WORDS = {
 def case_name(*cases: dict[str, Any]) -> str:
     """A case in words, e.g. ``random 64 KiB, QD4 (fio, io_uring)``; of several targets' cases, all their sizes."""
     identity = cases[0]["identity"]
+    if identity["kind"] == POWER_BUDGET:
+        return f"{identity['load_s']} s of load on every processor{' and the GPU' if identity['gpu'] else ''}"
     block = format_bytes(identity["block_bytes"])
     cache = "" if identity["direct"] else ", page cache allowed"
     if identity["evict"]:
@@ -75,6 +78,8 @@ def target_text(target: dict[str, Any]) -> str:
     """One line about a target: what it is on and which caches nobody can see from here."""
     if "refusal" in target:
         return f"{target['id']}  {target['label']}: not measured, {target['refusal']['sentence']}"
+    if target["origin"] == MACHINE:
+        return f"{target['id']}  {target['label']}"
     words = STORAGE_WORDS.get(target["storage_class"], target["storage_class"])
     text = f"{target['id']}  {target['label']}: {format_bytes(target['size_bytes'])} on {words}"
     text += f" ({target['file_system']['type']})"

@@ -14,10 +14,9 @@ from rerig.sizes import format_bytes, format_seconds
 def summary(plan: dict[str, Any]) -> str:
     """One or two sentences: how many runs, how long, how many bytes, and what is written first."""
     runs = sum(len(case["repeats"]) for case in plan["cases"] if case["skip"] is None)
-    text = (
-        f"{runs} runs, about {format_seconds(estimate.plan_seconds(plan))}, "
-        f"at most {format_bytes(estimate.plan_bytes(plan))} read."
-    )
+    read = estimate.plan_bytes(plan)
+    text = f"{runs} {'run' if runs == 1 else 'runs'}, about {format_seconds(estimate.plan_seconds(plan))}"
+    text += f", at most {format_bytes(read)} read." if read else "."
     scratch = [target["scratch"]["bytes"] for target in plan["targets"] if "scratch" in target]
     if scratch:
         text = f"First a scratch file of {format_bytes(scratch[0])} is written (removed afterwards), then {text}"
@@ -40,10 +39,8 @@ def print_plan(plan: dict[str, Any], list_commands: Callable[[dict[str, Any]], l
         if case["skip"] is not None:
             print(f"# {case['id']}: skipped. {case['skip']['sentence']}")
         else:
-            print(
-                f"# {case['id']}: {len(case['repeats'])} × about {format_seconds(case['estimate_s'])}, "
-                f"at most {format_bytes(case['estimate_bytes'])} each"
-            )
+            most = f", at most {format_bytes(case['estimate_bytes'])} each" if case["estimate_bytes"] else ""
+            print(f"# {case['id']}: {len(case['repeats'])} × about {format_seconds(case['estimate_s'])}{most}")
         for _repeat in case["repeats"]:
             sys.stdout.write(next(commands).encode("utf-8", "surrogateescape").decode("utf-8", "replace") + "\n")
     print(f"# {summary(plan)}")

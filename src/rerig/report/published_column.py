@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rerig.sizes import format_rate
+from rerig.quantities import BANDWIDTH, QUANTITIES
 
 if TYPE_CHECKING:
     from rerig.compare import ClaimRow
@@ -20,20 +20,22 @@ class PublishedColumn:
         self._rows: dict[str, list[tuple[str, ClaimRow]]] = {}
         for document in list_published():
             for row in compare_with_published(result, document).rows:
-                if row.case is not None and (row.ratio is not None or _other_size(row)):
+                if row.case is not None and (row.our_mean is not None or _other_size(row)):
                     self._rows.setdefault(row.case, []).append((document["id"], row))
         in_order = (self._rows.get(case["id"], []) for case in result["cases"])
         ids = (published_id for rows in in_order for published_id, _row in rows)
         self._numbers = {published_id: number for number, published_id in enumerate(dict.fromkeys(ids), start=1)}
 
-    def cell(self, by_target: dict[str, dict[str, Any]], name_targets: bool) -> str:
-        """One line a claim: its figure, ours over it, the verdict, and the number of its source."""
+    def cell(self, by_target: dict[str, dict[str, Any]], name_targets: bool, quantity: str = BANDWIDTH) -> str:
+        """One line a claim on the quantity: its figure, ours beside it, the verdict, and the number of its source."""
         lines = []
         for target_id, case in by_target.items():
             for published_id, row in self._rows.get(case["id"], []):
+                if row.quantity != quantity:
+                    continue
                 prefix = f"{target_id}: " if name_targets else ""
-                source = self._numbers[published_id]
-                lines.append(f"{prefix}{format_rate(row.published_mean)}, {_words(row)} ({source})")
+                figure = QUANTITIES[quantity].show(row.published_mean)
+                lines.append(f"{prefix}{figure}, {_words(row)} ({self._numbers[published_id]})")
         return "\n".join(lines)
 
     def sources(self) -> list[str]:
@@ -46,7 +48,7 @@ def _other_size(row: ClaimRow) -> bool:
 
 
 def _words(row: ClaimRow) -> str:
-    if row.ratio is None:
+    if row.our_mean is None:
         return "not compared: other size"
     words = {"too_loose": "too loose to decide"}.get(row.verdict, row.words)
-    return f"×{row.ratio:.3g}, {words}"
+    return f"{row.compared}, {words}"

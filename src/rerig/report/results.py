@@ -11,9 +11,11 @@ from typing import Any
 from rerig.doubts import KINDS
 from rerig.report.board import board_lines
 from rerig.report.figures import case_name, mean_rate, rate_text, target_text
+from rerig.report.loads import print_loads
 from rerig.report.published_column import PublishedColumn
 from rerig.report.terminal import plain_table, print_lines
 from rerig.sizes import format_duration
+from rerig_agent.plan_format import MACHINE, POWER_BUDGET
 
 MOST_PAUSES = 4  # more are no line that anyone reads
 ENDS = {None: "", "signal": " (stopped)", "error": " (failed)", "killed": " (killed)"}
@@ -48,9 +50,10 @@ def print_result(result: dict[str, Any]) -> None:
     print_lines(board_lines(result["machine"]))
     print_lines([f"{key}: {text}" for key, text in result["labels"].items()])
     print_lines(sessions_lines(result["run"]["sessions"]))
-    measured = [target for target in result["targets"] if "refusal" not in target]
-    if measured and result["cases"]:
-        _print_table(result, measured)
+    files = [target for target in result["targets"] if "refusal" not in target and target["origin"] != MACHINE]
+    if files and result["cases"]:
+        _print_table(result, files)
+    print_loads(result, _marks(result))
     _print_reasons(result)
     _print_doubts(result)
 
@@ -94,6 +97,8 @@ def _by_name(result: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
     """Cases by their suite name, then by target: one row of the table each."""
     rows: dict[str, dict[str, dict[str, Any]]] = {}
     for case in result["cases"]:
+        if case["identity"]["kind"] == POWER_BUDGET:
+            continue
         name = case["id"].rsplit(".", 1)[0]
         rows.setdefault(name, {})[case["target"]] = case
     return rows

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         "label": "A note kept with the result as you typed it, e.g. nas='4-bay, 10GbE'; repeat it for several.",
         "repeats": "Repeats of every case (default: as the suite says).",
         "size": "The most that is used of each file; also the scratch file's size, e.g. 1G (default: the suite's).",
+        "gpu-load": "For the suite power-budget: the command that loads the GPU, e.g. '/opt/burn --seconds 120'; it is "
+        "started without a shell and ended with the load.",
         "plan-only": "Print every command that would run, with its time and bytes, and stop.",
         "json": "Print the result (or, with --plan-only, the plan) as JSON instead of tables; of several, an array.",
         "quiet": "No progress and no table: print only where the result is.",
@@ -51,6 +53,7 @@ def rerun(
     out: str = "runs",
     repeats: str = "",
     size: str = "",
+    gpu_load: str = "",
     plan_only: bool = False,
     json: bool = False,
     quiet: bool = False,
@@ -71,11 +74,12 @@ def rerun(
         from rerig.pickup import pick_up
 
         texts = {"path": path, "label": label, "scratch": scratch, "repeats": repeats, "size": size}
+        texts["gpu-load"] = gpu_load
         switches = {"suite": suite != "storage", "plan-only": plan_only, "install-tools": install_tools}
         given = [flag for flag, value in [*texts.items(), *switches.items()] if value]
         status = pick_up(attach, resume, given, hosts, folder, output)
     else:
-        request = _request(path, scratch, suite, label, repeats, size)
+        request = _request(path, scratch, suite, label, repeats, size, gpu_load)
         if install_tools:
             _install_tools(hosts)
         status = _measure(hosts, request, folder, output, plan_only, serial)
@@ -83,9 +87,11 @@ def rerun(
         sys.exit(status)
 
 
-def _request(path: list[str], scratch: str, suite: str, label: list[str], repeats: str, size: str) -> Request:
+def _request(
+    path: list[str], scratch: str, suite: str, label: list[str], repeats: str, size: str, gpu_load: str
+) -> Request:
     from rerig import sizes
-    from rerig.options import parse_labels, parse_repeats
+    from rerig.options import parse_command, parse_labels, parse_repeats
     from rerig.rerun import Request
 
     return Request(
@@ -95,6 +101,7 @@ def _request(path: list[str], scratch: str, suite: str, label: list[str], repeat
         labels=parse_labels(label),
         repeats=parse_repeats(repeats),
         size_bytes=sizes.parse_size(size) if size else None,
+        gpu_load=parse_command(gpu_load),
     )
 
 

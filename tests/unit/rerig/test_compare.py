@@ -355,3 +355,69 @@ def test_a_comparison_is_of_documents_as_they_are_validated(request):
     assert rows["nfs-dd-8m", "flux.safetensors"].verdict == "differs"
     assert rows["local-dd-8m", "flux.safetensors"].verdict == "consistent"
     assert rows["nfs-reread-250m", "flux.safetensors"].verdict == "unlike"
+
+
+LOAD = {"kind": "power_budget", "load_s": 90, "gpu": True}
+
+
+def load_repeat(power=21.9, tj=73.2, gpu=1020e6, partial=False):
+    return {
+        "partial": partial,
+        "input_power_highest_w": power,
+        "tj_highest_c": tj,
+        "gpu_clock": None if gpu is None else {"max_hz": 1020e6, "lowest_hz": gpu, "share_at_max": 1.0},
+        "cpu_clock": None,
+    }
+
+
+def load_case(*repeats, identity=LOAD, **rest):
+    return {**case(identity, [], **rest), "repeats": list(repeats)}
+
+
+def test_a_whole_load_is_compared_with_each_figure_of_the_post():
+    ours = load_case(load_repeat())
+    power, tj, clock = (
+        row_of(name, ours, published=JETSON) for name in ("load-90s-power", "load-90s-tj", "load-90s-gpu-clock")
+    )
+    assert (power.verdict, power.our_mean, power.published_mean) == ("too_loose", 21.9, 21.5)
+    assert power.words == "published figure too loose to decide (ratio 1.02)"
+    assert power.compared == "×1.02"
+    assert (tj.ratio, tj.compared) == (None, "+2.1 °C")  # degrees Celsius have no ratio
+    assert tj.words == "published figure too loose to decide (+2.1 °C)"
+    assert (clock.compared, clock.our_mean) == ("×1", 1020e6)
+
+
+def test_a_partial_load_is_compared_with_nothing_whatever_its_figures_are():
+    partial = load_case(load_repeat(partial=True), verdict="doubtful", codes=["partial"])
+    for row in compare_with_published(result(partial), JETSON).rows:
+        assert row.our_mean is row.ratio is None
+        assert row.compared == ""
+    row = row_of("load-90s-power", partial, published=JETSON)
+    assert row.verdict == "not_measured"
+    assert row.notes == ("not every processor and the GPU were loaded, and a partial load is compared with nothing",)
+
+
+def test_of_a_case_with_whole_and_partial_loads_the_whole_ones_are_compared():
+    mixed = load_case(load_repeat(power=25.0, partial=True), load_repeat(), verdict="doubtful", codes=["partial"])
+    row = row_of("load-90s-power", mixed, published=JETSON)
+    assert (row.our_n, row.our_mean) == (1, 21.9)
+
+
+def test_a_load_without_the_gpu_or_of_another_length_is_another_measurement():
+    row = row_of("load-90s-power", load_case(load_repeat(), identity={**LOAD, "gpu": False}), published=JETSON)
+    assert row.words == "unlike, not compared: load on the GPU off here, on published"
+    row = row_of("load-90s-power", load_case(load_repeat(), identity={**LOAD, "load_s": 10}), published=JETSON)
+    assert row.words == "unlike, not compared: seconds of load 10 here, 90 published"
+    assert row_of("load-90s-power", published=JETSON).notes == ("this result has no power_budget case",)
+
+
+def test_a_figure_that_nothing_tells_is_not_compared():
+    row = row_of("load-90s-power", load_case(load_repeat(power=None)), published=JETSON)
+    assert row.notes == ("nothing there tells the highest input power",)
+
+
+def test_a_figure_of_celsius_that_differs_says_by_how_many_degrees():
+    claim = copy.deepcopy(claim_of("load-90s-tj", JETSON))
+    claim["figure"] = {"values": [71.1, 71.3, 71.2], "stated_sd": "not stated"}
+    row = row_of(claim["id"], load_case(load_repeat()), published=published_with(claim))
+    assert (row.verdict, row.words) == ("differs", "differs by +2.0 °C")

@@ -143,3 +143,33 @@ def test_joining_is_symmetric(a, other, data):
         assert sorted((str(row.case_a), str(row.case_b), row.verdict) for row in forth) == sorted(
             (str(row.case_b), str(row.case_a), FLIPPED.get(row.verdict, row.verdict)) for row in back
         )
+
+
+LOAD = {"kind": "power_budget", "load_s": 90, "gpu": True}
+
+
+def loads(*powers):
+    repeats = [
+        {"partial": False, "input_power_highest_w": power, "tj_highest_c": 60 + power / 10, "gpu_clock": None}
+        for power in powers
+    ]
+    return {**case(LOAD, []), "repeats": [{**repeat, "cpu_clock": None} for repeat in repeats]}
+
+
+def test_two_loads_are_compared_in_each_of_their_quantities():
+    rows = compare_results(result(loads(20.0, 20.1, 20.2)), result(loads(22.0, 22.1, 22.2))).rows
+    assert [row.quantity for row in rows] == [
+        "input_power_highest",
+        "tj_highest",
+        "gpu_clock_lowest",
+        "cpu_clock_lowest",
+    ]
+    power, tj, gpu, _ = rows
+    assert power.words == "the second is 10.0 % higher (95 % interval +8.8 to +11.1 %)"
+    assert (tj.ratio, tj.verdict) == (None, "differs")
+    assert tj.words == "the second is +0.2 °C away (95 % interval +0.2 to +0.2 °C)"
+    assert (gpu.verdict, gpu.words) == ("not_compared", "not compared")
+    assert gpu.notes == (
+        "first: nothing there tells the lowest GPU clock",
+        "second: nothing there tells the lowest GPU clock",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rerig.errors import UserError
-from rerig.options import parse_labels, parse_repeats
+from rerig.options import parse_command, parse_labels, parse_repeats
 
 
 def test_labels_keep_the_users_text() -> None:
@@ -42,3 +42,17 @@ def test_repeats_are_a_small_number_or_the_suites_own() -> None:
 def test_other_repeats_are_refused(text: str) -> None:
     with pytest.raises(UserError, match="from 1 to 100"):
         parse_repeats(text)
+
+
+def test_a_command_is_split_into_words_and_nothing_in_it_is_expanded() -> None:
+    assert parse_command("") is None
+    assert parse_command("burn") == ["burn"]
+    assert parse_command("/opt/burn --for '90 s' \"$HOME/*\" ''") == ["/opt/burn", "--for", "90 s", "$HOME/*", ""]
+
+
+@pytest.mark.parametrize("text", ["   ", "''", "'' burn", "burn 'x", 'burn "', "burn \0", "burn " + "x" * 4097])
+def test_what_is_no_command_is_refused_with_one_sentence(text: str) -> None:
+    with pytest.raises(UserError, match="--gpu-load") as caught:
+        parse_command(text)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300

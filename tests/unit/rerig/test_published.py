@@ -41,7 +41,7 @@ def test_the_stated_spread_of_the_rereads_is_four_tenths_of_a_percent_and_says_h
 
 
 def test_the_jetson_posts_figures_are_as_printed():
-    found = claims("jetson-moe-ssd-2026").values()
+    found = [claim for claim in claims("jetson-moe-ssd-2026").values() if claim["quantity"] == "bandwidth"]
     points = [
         (c["identity"]["pattern"], c["identity"]["block_bytes"], c["identity"]["queue_depth"], c["figure"]["mean"])
         for c in found
@@ -54,8 +54,22 @@ def test_the_jetson_posts_figures_are_as_printed():
         ("sequential", 1048576, "not stated", 2515),
     ]
     for claim in found:
+        assert claim["unit"] == "MB/s"
         assert claim["identity"]["engine"] == claim["identity"]["direct"] == "not stated"
         assert claim["figure"]["sd"] == claim["figure"]["n"] == "not stated"
+
+
+def test_the_jetson_posts_power_budget_is_as_printed():
+    found = [claim for claim in claims("jetson-moe-ssd-2026").values() if claim["quantity"] != "bandwidth"]
+    assert [(claim["quantity"], claim["figure"]["mean"], claim["unit"], claim["last_digit"]) for claim in found] == [
+        ("input_power_highest", 21.5, "W", 0.1),
+        ("tj_highest", 71.1, "°C", 0.1),
+        ("gpu_clock_lowest", 1020, "MHz", 1),
+    ]
+    for claim in found:
+        assert claim["identity"] == {"kind": "power_budget", "load_s": 90, "gpu": True}
+        assert claim["source"] == {"section": "구성할 때 주의할 점", "place": 'paragraph "전력과 메모리 예산"'}
+    assert [figure_of(claim).mean for claim in found] == [21.5, 71.1, 1.02e9]
 
 
 def test_every_claim_says_where_it_stands():

@@ -44,7 +44,7 @@ def refusal(path):
 
 
 def test_the_suites_that_come_with_rerig_are_valid_and_named_after_their_files():
-    assert suite_names() == ["queue-depth", "storage"]
+    assert suite_names() == ["power-budget", "queue-depth", "storage"]
     assert [load_suite(name)["name"] for name in suite_names()] == suite_names()
 
 

@@ -19,6 +19,21 @@ def example(name: str = "local-scratch-file.json") -> dict[str, Any]:
     return document
 
 
+def test_power_and_heat_are_compared_in_their_own_units(capsys: pytest.CaptureFixture[str]) -> None:
+    loads = example("power-budget-of-a-board.json")
+    print_published(loads, "jetson-moe-ssd-2026", as_json=False)
+    text = " ".join(capsys.readouterr().out.split())
+    assert "21.5 W (n not stated) 19.5 W (n 2) ×0.907" in text
+    assert "-0.8 °C" in text
+    print_pair(loads, loads, as_json=False)
+    text = " ".join(capsys.readouterr().out.split())
+    assert "GPU: highest tj" in text
+    assert "no difference shown" in text
+    print_published(loads, "jetson-moe-ssd-2026", as_json=True)
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {row["quantity"] for row in rows} == {"bandwidth", "input_power_highest", "tj_highest", "gpu_clock_lowest"}
+
+
 def test_each_claim_has_its_verdict_and_notes(capsys: pytest.CaptureFixture[str]) -> None:
     print_published(example(), "nas-vs-local-2026", as_json=False)
     text = " ".join(capsys.readouterr().out.split())

@@ -55,6 +55,20 @@ def test_a_board_that_rerig_does_not_know_is_called_a_jetson() -> None:
     assert board_lines({"before": None, "after": None}) == []
 
 
+def test_a_power_budget_has_a_table_of_its_own_with_the_posts_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown("power-budget-of-a-board.json", capsys)
+    assert "90 s of load on every processor and the GPU [a] [b] repeat 1 repeat 2 repeat 3" in text
+    assert "processors under load 6 of 6 6 of 6 6 of 6" in text
+    assert "mean load of the GPU 99% 99% 0%" in text
+    assert "highest input power 19.5 W 19.5 W 19.5 W 21.5 W, ×0.907, too loose to decide (1)" in text
+    assert "highest tj 70.2 °C 70.2 °C 70.2 °C 71.1 °C, -0.8 °C, too loose to decide (1)" in text
+    assert "lowest GPU clock 1,020 MHz, held 918 MHz, 88% at 1,020 MHz 306 MHz, 0% at 1,020 MHz" in text
+    assert "1,020 MHz, ×0.95, too loose to decide (1)" in text
+    assert "(1) jetson-moe-ssd-2026" in text
+    assert "could not be started" in text
+    assert "min–max" not in text
+
+
 def test_what_is_missing_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     text = shown("stopped-with-refusals-and-skips.json", capsys)
     assert "t2 in-memory.bin: not measured" in text
