@@ -53,8 +53,8 @@ class Keeper:
             argv = [sys.executable, "-I", "-S", "-B", "-c", CORE, CORE_NAME, str(cpu)]
             try:
                 child = _start(argv, cpu, subprocess.DEVNULL)
-            except OSError as error:
-                self.tell("core-error", cpu=cpu, error=error.strerror or str(error))
+            except (OSError, subprocess.SubprocessError):  # the latter: the processor went offline
+                self.tell("core-error", cpu=cpu)
             else:
                 self.tell("core", cpu=cpu, pid=child.pid)
                 child.returncode = 0  # reaped by collect(), with all the others
@@ -63,7 +63,7 @@ class Keeper:
         """Start the GPU's command; the descriptor that its output comes from."""
         try:
             self._gpu = _start(argv, None, subprocess.PIPE)
-        except (OSError, ValueError) as error:  # ValueError: a NUL in the words
+        except (OSError, ValueError, subprocess.SubprocessError) as error:  # ValueError: a NUL in the words
             self.tell("gpu-error", error=getattr(error, "strerror", None) or "it can't be started")
             return None
         self.tell("gpu", pid=self._gpu.pid)

@@ -53,4 +53,4 @@ def _cell(name: str, repeat: dict[str, Any]) -> str:
         return shown
     clock = repeat[CLOCKS[name]]
     share, top = clock["share_at_max"], QUANTITIES[name].show(clock["max_hz"])
-    return f"{shown}, held" if share == 1 else f"{shown} of {top}, held in {share:.0%} of the samples"
+    return f"{shown}, held" if share == 1 else f"{shown}, {share:.0%} at {top}"

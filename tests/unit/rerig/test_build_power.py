@@ -99,6 +99,14 @@ def test_tegrastats_counts_beside_the_power_monitor_and_names_tj_where_no_zone_d
     assert codes == []
 
 
+def test_a_board_whose_rails_feed_parts_of_it_alone_tells_no_input_power() -> None:
+    agx = LINE.format(gpu=99, tj=60, mw=9000).replace("VDD_IN", "VDD_GPU_SOC").replace("VDD_SOC", "VIN_SYS_5V0")
+    parts = of_load(monitors={"hwmon1": {"in1_label": "VDD_GPU_SOC", "in1_input": "5000", "curr1_input": "900"}})
+    found, codes = one(power_repeat(samples=parts, tegrastats=f"{agx}\n" * 90))
+    assert (found["input_power_highest_w"], found["input_power_source"]) == (None, None)
+    assert (found["missing"], codes) == (["input_power"], ["sensors_missing"])
+
+
 def test_tegrastats_decides_whether_the_gpu_was_loaded() -> None:
     def lines(load: int) -> str:
         return "".join(LINE.format(gpu=0 if number < 5 else load, tj=60, mw=9000) + "\n" for number in range(90))

@@ -62,7 +62,8 @@ def test_a_power_budget_has_a_table_of_its_own_with_the_posts_figures(capsys: py
     assert "mean load of the GPU 99% 99% 0%" in text
     assert "highest input power 19.5 W 19.5 W 19.5 W 21.5 W, ×0.907, too loose to decide (1)" in text
     assert "highest tj 70.2 °C 70.2 °C 70.2 °C 71.1 °C, -0.8 °C, too loose to decide (1)" in text
-    assert "1,020 MHz, held 918 MHz of 1,020 MHz, held in 88% of the samples 306 MHz of" in text
+    assert "lowest GPU clock 1,020 MHz, held 918 MHz, 88% at 1,020 MHz 306 MHz, 0% at 1,020 MHz" in text
+    assert "1,020 MHz, ×0.95, too loose to decide (1)" in text
     assert "(1) jetson-moe-ssd-2026" in text
     assert "could not be started" in text
     assert "min–max" not in text
