@@ -81,6 +81,8 @@ def render_desired(inventory: str | None, hosts: list[str]) -> dict[str, dict[st
     for host in hosts:
         if host not in found:
             raise UserError(_reason(host, output, done.stderr))
+        if found[host]["headless_zram"] in (False, "False"):  # what YAML makes of a bare off, which the role takes too
+            found[host]["headless_zram"] = "off"
         check_values(host, found[host])
     return {host: found[host] for host in hosts}
 
@@ -141,8 +143,7 @@ def check_values(host: str, values: dict[str, Any]) -> None:
         raise UserError(f"{printable(host)}: {wrong[0]} of the inventory must be a word.")
     if values["headless_zram"] not in ZRAM:
         shown = printable(bounded(str(values["headless_zram"]), 40))
-        quoted = " ('off' wants quotes: YAML takes it for false)" if values["headless_zram"] is False else ""
-        can = f"{', '.join(ZRAM)}{quoted}"
+        can = ", ".join(ZRAM)
         raise UserError(f"{printable(host)}: headless_zram of the inventory is {shown}; it can be {can}.")
     stopped = values["headless_stopped_services"]
     if not isinstance(stopped, list) or not all(isinstance(unit, str) for unit in stopped):
