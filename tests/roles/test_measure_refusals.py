@@ -11,7 +11,8 @@ import pytest
 from ansible_plays import LOCAL, Controller, Played
 from command_line import path_without_fio
 
-NO_SUITE = "There is no suite {} on the controller; known are power-budget, queue-depth, storage (or give a path to a .yml file)."
+NO_SUITE = "There is no suite {} on the controller; known are power-budget, queue-depth, storage "
+NO_SUITE += "(or give a path to a .yml file)."
 NUMBERS = "measure_repeats must be 0 (as the suite says) to 100, measure_poll_s and measure_limit_s more than 0."
 ABSOLUTE = "measure_paths and measure_scratch must be absolute paths on the host."
 WORDS = (
